@@ -1,0 +1,1 @@
+"""Judging: rules ask crontabs and their evidence questions; verdicts say what to do. Pure."""

@@ -1,0 +1,1 @@
+"""Speaking: the command line."""

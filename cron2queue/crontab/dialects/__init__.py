@@ -1,0 +1,1 @@
+"""How each cron daemon reads its file: one module a dialect."""

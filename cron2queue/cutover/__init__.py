@@ -1,0 +1,1 @@
+"""Switching: the live crontab is changed by apply and restored by rollback."""

@@ -1,0 +1,1 @@
+"""Observing: logs and records become runs, and runs become evidence for entries."""

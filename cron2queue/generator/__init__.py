@@ -1,0 +1,1 @@
+"""Writing: a plan becomes files, and nothing else is touched."""

@@ -1,0 +1,1 @@
+"""Showing: an audit in the format that its reader needs."""

@@ -1,0 +1,1 @@
+"""One module for each database: how it performs the job table's verbs."""
