@@ -4,9 +4,7 @@ import re
 
 MASK = "‹secret›"
 
-_URL_USERINFO = re.compile(
-    r"(?P<head>[a-z][a-z0-9+.-]{1,20}://)(?P<user>[^\s/:@]{0,200}):(?P<secret>[^\s/]{1,200})@", re.I
-)
+_URL_USERINFO = re.compile(r"(?P<head>[a-z][a-z0-9+.-]{1,20}://)(?P<user>[^\s/:@]{0,200}):(?P<secret>[^\s/]{1,200})@", re.I)
 
 
 def redact(text: str) -> str:

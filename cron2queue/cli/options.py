@@ -8,9 +8,7 @@ import typer
 Sources = Annotated[
     list[str] | None, typer.Argument(metavar="[SOURCE ...|-]", help="Crontab files or folders; - reads standard input.")
 ]
-Dialect = Annotated[
-    str, typer.Option("--dialect", help="debian, cronie, busybox, systemd-cron, freebsd, openbsd or auto.")
-]
+Dialect = Annotated[str, typer.Option("--dialect", help="debian, cronie, busybox, systemd-cron, freebsd, openbsd or auto.")]
 KindOption = Annotated[str, typer.Option("--kind", help="system (with a user column), user, or auto.")]
 User = Annotated[str | None, typer.Option("--user", help="Whose crontab it is, when the source does not tell.")]
 Root = Annotated[Path | None, typer.Option("--root", help="Read a copied host tree under this folder.")]
@@ -22,9 +20,7 @@ Journal = Annotated[
     str | None, typer.Option("--journal", help="journalctl -o json output: a file, or 'live' to ask journalctl.")
 ]
 Observations = Annotated[Path | None, typer.Option("--observations", help="What `cron2queue observe` recorded.")]
-Timezone = Annotated[
-    str | None, typer.Option("--timezone", "--tz", help="Zone of the cron daemon, e.g. Europe/Berlin.")
-]
+Timezone = Annotated[str | None, typer.Option("--timezone", "--tz", help="Zone of the cron daemon, e.g. Europe/Berlin.")]
 At = Annotated[str | None, typer.Option("--at", help="The 'now' of the report, ISO 8601.")]
 Format = Annotated[str, typer.Option("--format", "-f", help="Output format.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write here (atomically) instead of stdout.")]

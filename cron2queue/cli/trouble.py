@@ -47,7 +47,5 @@ def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> i
     if show_traceback:
         traceback.print_exception(trouble)
     else:
-        say(
-            f"a bug in cron2queue: {type(trouble).__name__}: {trouble}\n  remedy: run again with --traceback and report it"
-        )
+        say(f"a bug in cron2queue: {type(trouble).__name__}: {trouble}\n  remedy: run again with --traceback and report it")
     return BUG
