@@ -1,0 +1,15 @@
+"""What a person says in comments above an entry: `# cron2queue: takes=20m lost-on-failure=yes`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """Declared facts of one entry; None where nothing was said. `takes` is in seconds."""
+
+    takes: float | None = None
+    lost_on_failure: bool | None = None
+    user_waits: bool | None = None
+    mostly_empty: bool | None = None
+    overlap_hurts: bool | None = None
+    name: str | None = None

@@ -1,0 +1,97 @@
+"""What a rule answers: a finding with its place, its certainty and its remedy, or a reason why it could not judge."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+EntryId = str
+
+
+class Severity(StrEnum):
+    """How much it matters: an error is broken now, a warning will hurt, a note is worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 is worst, for sorting and for `--fail-on`."""
+        return _RANKS[self]
+
+
+_RANKS = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+class Confidence(StrEnum):
+    """How it is known.
+
+    proven: follows from the daemon's own rules. measured: from runs in logs. inferred: from the text, by experience.
+    declared: a person said so in a comment or an answer.
+    """
+
+    PROVEN = "proven"
+    MEASURED = "measured"
+    INFERRED = "inferred"
+    DECLARED = "declared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where: line and columns count from 1, columns in characters; no line means the whole file."""
+
+    path: str
+    line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """Why a finding is not counted: a comment above the entry, or the baseline."""
+
+    reason: str
+    until: date | None = None
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One answer of one rule.
+
+    `message` states what the daemon in use does; `remedy` is what to do about it; `evidence` is one line that tells how
+    it is known. All three may quote foreign text: whoever shows them makes them safe and redacts them.
+    `detail` tells several findings of one rule at one entry apart, for the fingerprint only.
+    """
+
+    code: str
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    place: Place
+    message: str
+    remedy: str
+    evidence: str = ""
+    entry: EntryId | None = None
+    source_line: str | None = None
+    related: tuple[Place, ...] = ()
+    suppressed: Suppression | None = None
+    detail: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits, the same after lines have moved: code and entry, or code, path and text where no entry is."""
+        what = self.entry or f"{self.place.path}\0{(self.source_line or '').strip()}"
+        return hashlib.sha256(f"{self.code}\0{what}\0{self.detail}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotJudged:
+    """A rule could not look; "no finding" must never mean this."""
+
+    code: str
+    reason: str

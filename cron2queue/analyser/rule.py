@@ -1,0 +1,98 @@
+"""The contract of the rules: one class a module in rules/, found by discovery, tested by its own examples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.analyser.declarations import Declarations
+    from cron2queue.analyser.host import HostFacts
+    from cron2queue.crontab.lines import CrontabFile, Entry, Line
+    from cron2queue.evidence.book import EvidenceBook
+
+ALL = frozenset({"debian", "cronie", "busybox", "systemd-cron", "freebsd", "openbsd"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """All that a rule may look at: several files (of several hosts) at once, their evidence, one moment, one zone."""
+
+    files: tuple[CrontabFile, ...]
+    book: EvidenceBook
+    at: datetime
+    zone: ZoneInfo
+    ids: Mapping[tuple[str, int], EntryId]
+    declarations: Mapping[EntryId, Declarations] = field(default_factory=dict)
+    host: HostFacts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A crontab that a rule must flag, or must not: both documentation and test.
+
+    `evidence` maps line numbers to the fields of what was measured for the entry on that line; `host` gives facts of the
+    machine (see `HostFacts`); `others` are further files (path, text).
+    """
+
+    text: str
+    dialect: str = "debian"
+    kind: str = "system"
+    path: str = "/etc/cron.d/shop"
+    evidence: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    host: Mapping[str, Any] | None = None
+    others: tuple[tuple[str, str], ...] = ()
+
+
+class Rule(ABC):
+    """One question asked of crontabs and their evidence.
+
+    The docstring has a first sentence and the sections "Why it matters", "What to do" and "Not flagged"; `explain` and
+    the reference are made from it. `check` is about linear in the number of entries.
+    """
+
+    code: ClassVar[str]
+    severity: ClassVar[Severity]
+    confidence: ClassVar[Confidence]
+    dialects: ClassVar[frozenset[str]] = ALL
+    bad: ClassVar[tuple[str | Example, ...]]
+    good: ClassVar[tuple[str | Example, ...]]
+
+    @classmethod
+    def slug(cls) -> str:
+        """The rule's readable name, from its module: `never-fires`."""
+        return cls.__module__.rpartition(".")[2].replace("_", "-")
+
+    @abstractmethod
+    def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """Every answer of this rule, in the order of files and lines."""
+
+    def fix(self, line: Line) -> bytes | None:
+        """The physical line put right, where that is safe without asking; None where a person must decide."""
+        return None
+
+    def at_entry(self, subject: Subject, file: CrontabFile, entry: Entry, message: str, remedy: str, **more: Any) -> Finding:
+        """A finding at an entry; `column` and `end_column` narrow the place, everything else goes to `Finding`."""
+        column, end = more.pop("column", None), more.pop("end_column", None)
+        place = Place(path=file.path, line=entry.number, column=column, end_column=end)
+        return self.at(place, message, remedy, entry=subject.ids[file.path, entry.number], raw=entry.raw, **more)
+
+    def at_line(self, file: CrontabFile, line: Line, message: str, remedy: str, **more: Any) -> Finding:
+        """A finding at a line that is not an entry."""
+        place = Place(path=file.path, line=line.number, column=more.pop("column", None))
+        return self.at(place, message, remedy, raw=line.raw, **more)
+
+    def at(self, place: Place, message: str, remedy: str, *, raw: bytes | None = None, **more: Any) -> Finding:
+        """A finding at any place, with this rule's code, severity and confidence unless said otherwise."""
+        more.setdefault("severity", self.severity)
+        more.setdefault("confidence", self.confidence)
+        if raw is not None:
+            more.setdefault("source_line", raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape"))
+        return Finding(code=self.code, rule=self.slug(), place=place, message=message, remedy=remedy, **more)
