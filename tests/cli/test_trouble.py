@@ -1,0 +1,40 @@
+"""However a command ends, its exit status is the documented one and nobody sees a stray traceback."""
+
+import pytest
+
+from cron2queue.cli.trouble import exit_status_of
+from cron2queue.errors import DatabaseUnavailable
+
+
+def test_a_known_error_is_one_paragraph_with_its_own_status(capsys: pytest.CaptureFixture[str]) -> None:
+    status = exit_status_of(DatabaseUnavailable("db1 does not answer", remedy="start it"))
+    said = capsys.readouterr()
+    assert (status, said.out) == (69, "")
+    assert said.err == "cron2queue: db1 does not answer\n  remedy: start it\n"
+
+
+def test_a_bug_is_one_line_that_names_the_way_to_more(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status_of(ZeroDivisionError("division by zero")) == 70
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said
+    assert "--traceback" in said
+    assert "Traceback" not in said
+
+
+def test_a_bug_shows_its_traceback_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status_of(ZeroDivisionError("x"), show_traceback=True) == 70
+    assert "ZeroDivisionError: x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143), (SystemExit(None), 0), (SystemExit(2), 2)]
+)
+def test_the_ways_out_of_the_interpreter_keep_their_status(trouble: BaseException, status: int) -> None:
+    assert exit_status_of(trouble) == status
+
+
+def test_hostile_text_in_an_error_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    exit_status_of(DatabaseUnavailable("mysql://root:hunter2@db1\x1b[2J"))
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert "hunter2" not in said
