@@ -1,0 +1,303 @@
+"""The plan's vocabulary as the runtime reads it: cron2queue.toml in, typed settings or one clear error out.
+
+Only tomllib is needed, so that a producer line that cron starts each minute stays cheap. A key that is not known is
+refused: a misspelt `timeout` must not silently mean "no timeout".
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from cron2queue.errors import InputError, UsageError
+
+FORMAT_VERSION = 1
+PLAN_NAME = "cron2queue.toml"
+DEFAULT_DATABASE = "sqlite:///./cron2queue.db"
+OLD_COMMAND = "command"  # as a handler: run the crontab's command unchanged
+
+
+class Overlap(StrEnum):
+    """What a tick does while the same job is still waiting or running."""
+
+    SKIP = "skip"
+    MERGE = "merge"
+    WAIT = "wait"
+    QUEUE = "queue"
+    REPLACE = "replace"
+    PARALLEL = "parallel"
+
+
+class Scope(StrEnum):
+    """Where "the same job" is looked for: on this host, or on every host of the database."""
+
+    HOST = "host"
+    DATABASE = "database"
+
+
+class Missed(StrEnum):
+    """What becomes of ticks that passed while nothing could enqueue them."""
+
+    SKIP = "skip"
+    ONCE = "once"
+    ALL = "all"
+
+
+class Retry(StrEnum):
+    """The named retry rules; the third form is a list of delays in seconds."""
+
+    NONE = "none"
+    EXPONENTIAL = "exponential"
+
+
+RetryRule = Retry | tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectSettings:
+    """The table [project]; keys that only the generator needs are left to it."""
+
+    name: str = "cron2queue"
+    language: str = "python"
+    database: str = DEFAULT_DATABASE
+    prefix: str = "c2q_"
+    timezone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSettings:
+    """One table [queues.NAME]: limits over all workers; `age_limit` in seconds of the oldest ready job."""
+
+    name: str
+    concurrency: int = 1
+    depth_limit: int | None = None
+    age_limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes; `written` names the keys that the file holds."""
+
+    name: str
+    kind: str
+    decision: str = "queue"
+    source: str | None = None
+    line: int | None = None
+    entry: str | None = None
+    schedule: str | None = None
+    user: str | None = None
+    command: str | None = None
+    stdin: str | None = None
+    shell: str = "/bin/sh"
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    queue: str = "default"
+    priority: int = 100
+    timeout: float | None = None
+    grace: float = 10.0
+    max_attempts: int = 8
+    retry: RetryRule = Retry.EXPONENTIAL
+    overlap: Overlap = Overlap.SKIP
+    scope: Scope = Scope.HOST
+    missed: Missed = Missed.SKIP
+    missed_limit: int = 10
+    handler: str = OLD_COMMAND
+    memory_limit: int | None = None
+    written: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A whole plan as the runtime sees it; `folder` is where its relative paths start."""
+
+    folder: Path
+    project: ProjectSettings = ProjectSettings()
+    queues: Mapping[str, QueueSettings] = field(default_factory=lambda: MappingProxyType({}))
+    jobs: Mapping[str, JobSettings] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class Unfit(ValueError):
+    """A value is not what its key takes; the text completes "... must be"."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise Unfit("a text without NUL")
+    return value
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not 1 <= len(text.encode("utf-8", "surrogatepass")) <= 191:
+        raise Unfit("a name of 1 to 191 bytes")
+    return text
+
+
+def _whole(least: int, most: int = 2**31 - 1) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise Unfit(f"a whole number from {least} to {most}")
+        return value
+
+    return read
+
+
+def _seconds(above: float) -> Callable[[object], float]:
+    def read(value: object) -> float:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not above <= value <= 10**9:  # type: ignore[operator]
+            raise Unfit(f"a number of seconds, at least {above:g}")
+        return float(value)  # type: ignore[arg-type]
+
+    return read
+
+
+def _one_of(words: type[StrEnum]) -> Callable[[object], Any]:
+    def read(value: object) -> StrEnum:
+        try:
+            return words(value if isinstance(value, str) else "")
+        except ValueError:
+            raise Unfit("one of " + ", ".join(words)) from None
+
+    return read
+
+
+def _retry(value: object) -> RetryRule:
+    if isinstance(value, list):
+        delays = tuple(_seconds(0)(each) for each in value)
+        if not 1 <= len(delays) <= 100:
+            raise Unfit("a list of 1 to 100 delays")
+        return delays
+    try:
+        return Retry(value)  # type: ignore[arg-type]
+    except ValueError:
+        raise Unfit('"exponential", "none" or a list of seconds') from None
+
+
+def _environment(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise Unfit("a table of names and texts")
+    if any("=" in name or "\0" in name or not name for name in value):
+        raise Unfit("a table whose names are not empty and hold no '='")
+    return MappingProxyType({name: _text(text) for name, text in value.items()})
+
+
+_PROJECT: Mapping[str, Callable[[object], Any]] = {
+    "name": _text,
+    "language": _text,
+    "database": _text,
+    "prefix": _text,
+    "timezone": _text,
+}
+_QUEUE: Mapping[str, Callable[[object], Any]] = {
+    "concurrency": _whole(1),
+    "depth-limit": _whole(1),
+    "age-limit": _seconds(0.001),
+}
+_JOB: Mapping[str, Callable[[object], Any]] = {
+    **dict.fromkeys(("decision", "source", "entry", "schedule", "user", "command", "stdin", "shell", "handler"), _text),
+    **dict.fromkeys(("kind", "queue"), _name),
+    "line": _whole(1),
+    "environment": _environment,
+    "priority": _whole(-(2**31)),
+    "timeout": _seconds(0.001),
+    "grace": _seconds(0),
+    "max-attempts": _whole(1),
+    "retry": _retry,
+    "overlap": _one_of(Overlap),
+    "scope": _one_of(Scope),
+    "missed": _one_of(Missed),
+    "missed-limit": _whole(1),
+    "memory-limit": _whole(2**20, 2**50),
+}
+QUEUE_KEYS = frozenset(_QUEUE)
+JOB_KEYS = frozenset(_JOB)
+
+
+def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str:
+    """The remedy for a word that is not known."""
+    import difflib  # only a mistake needs it
+
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(sorted(known))
+
+
+def _read_table(
+    table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, strict: bool = True
+) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise UsageError(f"{where} must be a table")
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in readers:
+            if strict:
+                raise UsageError(f"unknown key {key!r} in [{where}]", remedy=did_you_mean(key, readers))
+            continue
+        try:
+            read[key.replace("-", "_")] = readers[key](value)
+        except Unfit as unfit:
+            raise UsageError(f"{where}.{key} must be {unfit}, not {value!r:.80}") from None
+    return read
+
+
+def _tables(document: Mapping[str, Any], name: str) -> Mapping[str, object]:
+    tables = document.get(name, {})
+    if not isinstance(tables, dict):
+        raise UsageError(f"[{name}] must hold one table a name")
+    return tables
+
+
+def _job(name: str, table: object) -> JobSettings:
+    read = _read_table(table, f"jobs.{name}", _JOB)
+    job = JobSettings(name=name, **{"kind": name, **read, "written": frozenset(read)})
+    if job.decision in ("queue", "split") and job.handler == OLD_COMMAND and job.command is None:
+        raise UsageError(f"jobs.{name} has neither a command nor a handler", remedy="write `command` or `handler`")
+    return job
+
+
+def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
+    """Typed settings from a parsed plan. Raises UsageError that names the key and what it takes."""
+    version = document.get("format-version", FORMAT_VERSION)
+    if version != FORMAT_VERSION:
+        raise UsageError(
+            f"format-version {version!r} of the plan is not known here",
+            remedy="use the release of cron2queue that wrote it, or a newer one",
+        )
+    queues = {
+        name: QueueSettings(name=name, **_read_table(table, f"queues.{name}", _QUEUE))
+        for name, table in _tables(document, "queues").items()
+    }
+    return Settings(
+        folder=folder,
+        project=ProjectSettings(**_read_table(document.get("project", {}), "project", _PROJECT, strict=False)),
+        queues=MappingProxyType(queues),
+        jobs=MappingProxyType({name: _job(name, table) for name, table in _tables(document, "jobs").items()}),
+    )
+
+
+def read_settings(path: Path) -> Settings:
+    """Read a plan file. Raises InputError when it cannot be read, UsageError when it cannot be used."""
+    import tomllib
+
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as trouble:
+        raise InputError(f"the plan cannot be read: {trouble.strerror}", place=str(path)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as trouble:
+        raise UsageError(f"the plan is not TOML: {trouble}", place=str(path)) from None
+    try:
+        return settings_from(document, folder=path.resolve().parent)
+    except UsageError as trouble:
+        raise UsageError(trouble.message, remedy=trouble.remedy, place=str(path)) from None
+
+
+def key_of(name: str) -> str:
+    """How a field of these settings is written in the file: `max_attempts` is `max-attempts`."""
+    return name.replace("_", "-")
+
+
+def defaults(kind: type[JobSettings] | type[QueueSettings]) -> Mapping[str, object]:
+    """The values that hold where the file is silent, by key."""
+    blank: Any = kind(name="", kind="") if kind is JobSettings else kind(name="")  # type: ignore[call-arg]
+    return {key_of(each.name): getattr(blank, each.name) for each in fields(kind)}
