@@ -3,10 +3,9 @@
 import re
 import unicodedata
 
-# C0, DEL, C1, surrogates (bytes that were not UTF-8), line and paragraph separators, and everything that reorders text.
-_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\ufeff{_BIDI}]")
-_INVISIBLE = frozenset({"Cf", "Cc", "Cs", "Co", "Cn"})
+# Blank to the eye, yet not control or format characters: fillers, joiners, variation selectors, the empty Braille cell.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_MARKS_IN_A_ROW = 2  # more accents on one letter than any language needs climb over the neighbouring lines
 
 
 def to_text(data: bytes) -> str:
@@ -19,13 +18,10 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _visible(match: re.Match[str]) -> str:
-    return _escape(match.group())
-
-
-def _escape(character: str) -> str:
+def escape(character: str) -> str:
+    """One character as `\\xNN`, `\\uNNNN` or `\\UNNNNNNNN`; a byte that was not UTF-8 as the byte it was."""
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: show the byte that it stands for
+    if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
     if code < 0x100:
         return f"\\x{code:02x}"
@@ -35,18 +31,37 @@ def _escape(character: str) -> str:
 def safe_text(text: str) -> str:
     """One line that no terminal, log or page can be steered by.
 
-    Control, bidi and invisible format characters and invalid bytes are shown as `\\xNN` or `\\uNNNN`. Markup of the
-    place where it is shown (rich, HTML, Markdown) is that place's own matter.
+    Control, bidi and invisible characters, spaces that are not U+0020 (cron does not take them for blanks), piled-up
+    accents and invalid bytes are shown as `\\xNN` or `\\uNNNN`. Markup of the place where the text is shown (rich,
+    HTML, Markdown) is that place's own matter.
     """
-    shown = _UNSAFE.sub(_visible, text)
-    if shown.isascii():
-        return shown
-    return "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in shown)
+    if text.isascii():
+        return text if text.isprintable() else "".join(c if c.isprintable() else escape(c) for c in text)
+    return "".join(_shown(text))
+
+
+def _shown(text: str) -> list[str]:
+    shown: list[str] = []
+    marks = _MARKS_IN_A_ROW  # an accent at the very start would sit on our own last character
+    for c in text:
+        if c.isascii() or not unicodedata.combining(c):
+            marks = 0
+            shown.append(c if c.isprintable() and not _BLANK.match(c) else escape(c))
+        else:
+            marks += 1
+            shown.append(c if marks <= _MARKS_IN_A_ROW and not _BLANK.match(c) else escape(c))
+    return shown
+
+
+def ascii_text(text: str) -> str:
+    """Safe text in ASCII alone, for terminals and files that cannot hold more: the rest is escaped like a control."""
+    shown = safe_text(text)
+    return shown if shown.isascii() else "".join(c if c.isascii() else escape(c) for c in shown)
 
 
 def cut(text: str, width: int, *, mark: str = "…") -> str:
     """At most `width` characters, with a mark where something was cut. Redact and make safe first."""
-    return text if len(text) <= width else text[: max(0, width - len(mark))] + mark
+    return text if len(text) <= width else text[: max(0, width - len(mark))] + mark[: max(0, width)]
 
 
 def cut_bytes(text: str, limit: int) -> str:
