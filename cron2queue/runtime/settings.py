@@ -16,6 +16,7 @@ from cron2queue.errors import InputError, UsageError
 FORMAT_VERSION = 1
 PLAN_NAME = "cron2queue.toml"
 DEFAULT_DATABASE = "sqlite:///./cron2queue.db"
+STATUS_MEANINGS = ("done", "retry", "failed", "permanent")
 OLD_COMMAND = "command"  # as a handler: run the crontab's command unchanged
 
 
@@ -57,12 +58,16 @@ RetryRule = Retry | tuple[float, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSettings:
-    """The table [project]; keys that only the generator needs are left to it."""
+    """The table [project]; keys that only the generator needs are left to it.
+
+    `handlers` are Python modules by dotted name whose handlers are registered beside those of the jobs.
+    """
 
     name: str = "cron2queue"
     language: str = "python"
     database: str = DEFAULT_DATABASE
     prefix: str = "c2q_"
+    handlers: tuple[str, ...] = ()
     timezone: str | None = None
 
 
@@ -78,7 +83,12 @@ class QueueSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
-    """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes; `written` names the keys that the file holds."""
+    """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes.
+
+    `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
+    its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill.
+    `written` names the keys that the file holds.
+    """
 
     name: str
     kind: str
@@ -104,6 +114,10 @@ class JobSettings:
     missed_limit: int = 10
     handler: str = OLD_COMMAND
     memory_limit: int | None = None
+    exit_statuses: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    short: bool = False
+    strict: bool = False
+    force_cancel: bool = True
     written: frozenset[str] = frozenset()
 
 
@@ -183,11 +197,33 @@ def _environment(value: object) -> Mapping[str, str]:
     return MappingProxyType({name: _text(text) for name, text in value.items()})
 
 
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Unfit("true or false")
+    return value
+
+
+def _modules(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise Unfit("a list of module names")
+    return tuple(value)
+
+
+def _exit_statuses(value: object) -> Mapping[int, str]:
+    if not isinstance(value, dict):
+        raise Unfit("a table from exit status to meaning")
+    for status, word in value.items():
+        if not (status.isascii() and status.isdecimal() and int(status) <= 255) or word not in STATUS_MEANINGS:
+            raise Unfit('a table from exit status (0 to 255) to one of "' + '", "'.join(STATUS_MEANINGS) + '"')
+    return MappingProxyType({int(status): word for status, word in value.items()})
+
+
 _PROJECT: Mapping[str, Callable[[object], Any]] = {
     "name": _text,
     "language": _text,
     "database": _text,
     "prefix": _text,
+    "handlers": _modules,
     "timezone": _text,
 }
 _QUEUE: Mapping[str, Callable[[object], Any]] = {
@@ -210,6 +246,8 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "missed": _one_of(Missed),
     "missed-limit": _whole(1),
     "memory-limit": _whole(2**20, 2**50),
+    "exit-statuses": _exit_statuses,
+    **dict.fromkeys(("short", "strict", "force-cancel"), _flag),
 }
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)

@@ -91,6 +91,13 @@ def test_a_misspelt_key_is_refused_with_the_right_one() -> None:
         ("queue", "x" * 192),
         ("kind", 7),
         ("memory-limit", 10),
+        ("exit-statuses", {"256": "done"}),
+        ("exit-statuses", {"-1": "done"}),
+        ("exit-statuses", {"three": "done"}),
+        ("exit-statuses", {"3": "maybe"}),
+        ("exit-statuses", "3"),
+        ("short", 1),
+        ("force-cancel", "no"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_by_its_key(key: str, value: object) -> None:
@@ -105,6 +112,16 @@ def test_a_queued_job_needs_something_to_run() -> None:
 
 def test_a_kept_entry_needs_no_handler() -> None:
     assert settings_from({"jobs": {"x": {"decision": "keep"}}}, folder=HERE).jobs["x"].command is None
+
+
+def test_a_kind_may_say_what_its_exit_statuses_mean() -> None:
+    assert dict(job(exit_statuses={"3": "done", "7": "permanent"}).exit_statuses) == {3: "done", 7: "permanent"}
+
+
+def test_modules_of_handlers_are_named_in_the_plan() -> None:
+    assert settings_from({"project": {"handlers": ["shop.jobs"]}}, folder=HERE).project.handlers == ("shop.jobs",)
+    with pytest.raises(UsageError, match=r"project\.handlers must be a list of module names"):
+        settings_from({"project": {"handlers": "shop.jobs"}}, folder=HERE)
 
 
 def test_queues_have_limits() -> None:
