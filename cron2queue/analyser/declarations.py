@@ -13,3 +13,6 @@ class Declarations:
     mostly_empty: bool | None = None
     overlap_hurts: bool | None = None
     name: str | None = None
+
+
+NOTHING_DECLARED = Declarations()

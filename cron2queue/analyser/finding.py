@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-EntryId = str
+from cron2queue.crontab.lines import EntryId
+
+__all__ = ["Confidence", "EntryId", "Finding", "NotJudged", "Place", "Severity", "Suppression"]
 
 
 class Severity(StrEnum):
@@ -65,7 +67,8 @@ class Finding:
 
     `message` states what the daemon in use does; `remedy` is what to do about it; `evidence` is one line that tells how
     it is known. All three may quote foreign text: whoever shows them makes them safe and redacts them.
-    `detail` tells several findings of one rule at one entry apart, for the fingerprint only.
+    `detail` tells several findings of one rule at one entry apart, for the fingerprint only. `folds` holds the fingerprints
+    of the findings that this one stands for, `related` then the places of all but the first.
     """
 
     code: str
@@ -81,6 +84,7 @@ class Finding:
     related: tuple[Place, ...] = ()
     suppressed: Suppression | None = None
     detail: str = ""
+    folds: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:

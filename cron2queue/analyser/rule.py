@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 
 if TYPE_CHECKING:
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
-    from cron2queue.analyser.declarations import Declarations
     from cron2queue.analyser.host import HostFacts
+    from cron2queue.analyser.suppression import Said
     from cron2queue.crontab.lines import CrontabFile, Entry, Line
     from cron2queue.evidence.book import EvidenceBook
+    from cron2queue.evidence.statistics import Evidence
 
 ALL = frozenset({"debian", "cronie", "busybox", "systemd-cron", "freebsd", "openbsd"})
 
@@ -32,14 +34,34 @@ class Subject:
     ids: Mapping[tuple[str, int], EntryId]
     declarations: Mapping[EntryId, Declarations] = field(default_factory=dict)
     host: HostFacts | None = None
+    said: Said | None = None
+    """What comments say to cron2queue."""
+    entries: tuple[tuple[CrontabFile, Entry], ...] = field(init=False, repr=False)
+    """Every entry with its file, in reading order."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))
+
+    def id_of(self, file: CrontabFile, entry: Entry) -> EntryId:
+        """The entry's stable name."""
+        return self.ids[file.path, entry.number]
+
+    def declared(self, file: CrontabFile, entry: Entry) -> Declarations:
+        """What a person said of the entry; all None when nothing was said."""
+        return self.declarations.get(self.id_of(file, entry), NOTHING_DECLARED)
+
+    def evidence(self, file: CrontabFile, entry: Entry) -> Evidence | None:
+        """What was measured of the entry, or None."""
+        return self.book.by_entry.get(self.id_of(file, entry))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """A crontab that a rule must flag, or must not: both documentation and test.
 
     `evidence` maps line numbers to the fields of what was measured for the entry on that line; `host` gives facts of the
-    machine (see `HostFacts`); `others` are further files (path, text).
+    machine (see `HostFacts`); `others` are further files (path, text); `overlaps` are measured meetings (line of the first,
+    line of the second, how many of how many starts of the second).
     """
 
     text: str
@@ -49,6 +71,17 @@ class Example:
     evidence: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     host: Mapping[str, Any] | None = None
     others: tuple[tuple[str, str], ...] = ()
+    overlaps: tuple[tuple[int, int, int, int], ...] = ()
+    zone: str = "Europe/Berlin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewContext:
+    """What the audit knows after all rules have looked: which ignore comments, by (path, line), silenced something."""
+
+    used_ignores: frozenset[tuple[str, int]]
+    asked: frozenset[str]
+    """Codes of the rules that were asked."""
 
 
 class Rule(ABC):
@@ -74,6 +107,19 @@ class Rule(ABC):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every answer of this rule, in the order of files and lines."""
 
+    def review(self, subject: Subject, context: ReviewContext) -> Iterator[Finding]:
+        """Answers that depend on those of all other rules: about ignores that nothing needed."""
+        return iter(())
+
+    def answers(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """What the rule says when it is asked alone: its looks, and its review as if no ignore had been needed."""
+        yield from self.check(subject)
+        yield from self.review(subject, ReviewContext(used_ignores=frozenset(), asked=frozenset({"*"})))
+
+    def fold(self, findings: Sequence[Finding]) -> tuple[str, str] | None:
+        """Message and remedy of one finding in place of several in one file; None: each stands for itself."""
+        return None
+
     def fix(self, line: Line) -> bytes | None:
         """The physical line put right, where that is safe without asking; None where a person must decide."""
         return None
@@ -96,3 +142,25 @@ class Rule(ABC):
         if raw is not None:
             more.setdefault("source_line", raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape"))
         return Finding(code=self.code, rule=self.slug(), place=place, message=message, remedy=remedy, **more)
+
+
+class EntryRule(Rule):
+    """A rule that looks at one entry at a time, in the dialects that it applies to."""
+
+    @abstractmethod
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """The answers for one entry."""
+
+    def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """Every entry in turn."""
+        for file, entry in subject.entries:
+            if file.dialect in self.dialects:
+                yield from self.look(subject, file, entry)
+
+
+def column_in_line(entry: Entry, offset: int) -> int:
+    """Column in the physical line of a character of `entry.command`, which has lost the backslashes of `\\%`."""
+    written, at = entry.command_text, 0
+    for _ in range(offset):
+        at += 2 if written.startswith("\\%", at) else 1
+    return entry.command_column + at

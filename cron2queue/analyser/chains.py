@@ -1,0 +1,138 @@
+"""Entries that are timed to run one after another, with nothing but the clock between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.hosts import host_of
+from cron2queue.analyser.invocations import invocations
+from cron2queue.analyser.naming import job_name
+from cron2queue.crontab.schedule import Calendar
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.finding import EntryId
+    from cron2queue.analyser.rule import Subject
+    from cron2queue.crontab.lines import CrontabFile, Entry
+
+LONGEST_GAP = 120
+NEIGHBOURS = 6
+# What usually makes something, and what usually takes it further.
+_MAKERS = """
+    dump mysqldump backup export generate build fetch download import collect aggregate crawl render prepare create make index
+    pull snapshot archive compute calculate extract
+"""
+_TAKERS = """
+    upload sync rsync copy send mail publish deploy report rotate compress gzip encrypt verify check clean cleanup purge import
+    load index push transfer notify transform process merge
+"""
+MAKERS, TAKERS = frozenset(_MAKERS.split()), frozenset(_TAKERS.split())
+_PATH = re.compile(r"/[\w.@+-]+(?:/[\w.@+-]+)+")
+_COMMON = (
+    "/usr/",
+    "/bin/",
+    "/sbin/",
+    "/dev/",
+    "/etc/",
+    "/opt/scripts",
+    "/var/log",
+    "/var/run",
+    "/run/",
+    "/tmp/cron",
+    "/proc/",
+    "/sys/",
+)
+_TOKEN = re.compile(r"[a-z]{3,}")
+_EMPTY_TOKENS = "php bash python perl ruby node script scripts cron run bin sh job jobs usr local opt root console task daily"
+EMPTY_TOKENS = frozenset(_EMPTY_TOKENS.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """Two entries of which the second is timed to run after the first, with nothing but the clock between them.
+
+    `broken_share` is the measured share of starts of the second that met a live run of the first. `reason` says what ties
+    them together.
+    """
+
+    first: EntryId
+    then: EntryId
+    gap_seconds: int
+    broken_share: float | None = None
+    reason: str = ""
+
+
+@lru_cache(maxsize=8192)
+def touched_paths(command: str) -> frozenset[str]:
+    """Files and folders that the command line names and that are not common to all jobs."""
+    paths = {path.rstrip("/") for path in _PATH.findall(command) if not path.startswith(_COMMON)}
+    programs = {each.path for each in invocations(command)}
+    return frozenset(paths - programs)
+
+
+@lru_cache(maxsize=8192)
+def _tokens(command: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(job_name(command))) - EMPTY_TOKENS
+
+
+def tie(first: str, then: str) -> str | None:
+    """What ties two command lines together as maker and taker, in words; None when nothing does."""
+    ours, theirs = _tokens(first), _tokens(then)
+    if not (ours & MAKERS and theirs & TAKERS) or (ours & TAKERS == theirs & TAKERS and ours & MAKERS == theirs & MAKERS):
+        return None
+    shared = _shared_path(touched_paths(first), touched_paths(then))
+    if shared:
+        return f"both name {shared}"
+    common = (ours & theirs) - MAKERS - TAKERS
+    return f"both are about {min(common)}" if common else None
+
+
+def _shared_path(ours: frozenset[str], theirs: frozenset[str]) -> str | None:
+    both = ours & theirs
+    if both:
+        return max(both, key=len)
+    nested = [path for path in ours for other in theirs if other.startswith(path + "/") or path.startswith(other + "/")]
+    return max(nested, key=len) if nested else None
+
+
+def _once_a_day(entry: Entry) -> int | None:
+    """Minute of the day of an entry with one start on each of its days."""
+    calendar = entry.schedule
+    if not isinstance(calendar, Calendar) or calendar.random or calendar.never_fires:
+        return None
+    if calendar.minutes.bit_count() != 1 or calendar.hours.bit_count() != 1:
+        return None
+    return (calendar.hours.bit_length() - 1) * 60 + calendar.minutes.bit_length() - 1
+
+
+def _days_key(calendar: Calendar) -> tuple[int, int, int, bool]:
+    return calendar.days, calendar.months, calendar.weekdays, calendar.either_day
+
+
+def chains_of(subject: Subject) -> tuple[Chain, ...]:
+    """Pairs of daily (weekly, monthly) entries of one host and user within two hours that something ties together."""
+    groups: dict[tuple[object, ...], list[tuple[int, CrontabFile, Entry]]] = {}
+    for file, entry in subject.entries:
+        minute = _once_a_day(entry)
+        if minute is not None and isinstance(entry.schedule, Calendar):
+            key = (host_of(file), entry.user or file.path, _days_key(entry.schedule))
+            groups.setdefault(key, []).append((minute, file, entry))
+    return tuple(chain for group in groups.values() for chain in _pairs(subject, sorted(group, key=lambda each: each[0])))
+
+
+def _pairs(subject: Subject, timed: list[tuple[int, CrontabFile, Entry]]) -> Iterator[Chain]:
+    for at, (minute, file, entry) in enumerate(timed):
+        for later, other_file, other in timed[at + 1 : at + 1 + NEIGHBOURS]:
+            gap = later - minute
+            if gap > LONGEST_GAP:
+                break
+            reason = tie(entry.command, other.command) if gap > 0 else None
+            if reason is not None:
+                first, then = subject.id_of(file, entry), subject.id_of(other_file, other)
+                measured = subject.book.overlap(first, then)
+                share = measured.share if measured else None
+                yield Chain(first=first, then=then, gap_seconds=gap * 60, broken_share=share, reason=reason)
+                break

@@ -1,0 +1,79 @@
+"""What each cron daemon does where they differ, in words for messages. Measured from the daemons' own code."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """Facts of one daemon.
+
+    `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.
+    `percent`: an unescaped % ends the command. `second_copy`: it starts an entry whose last run is still alive.
+    `cron_tz`, `random_delay`: these variables have an effect. `names`: variables that are read, None for all.
+    `forced`: variables that the crontab cannot set. `dash`: /bin/sh is dash, which lacks bash's extensions.
+    """
+
+    title: str
+    bad_line: str
+    no_newline: str | None
+    percent: bool = True
+    second_copy: bool = True
+    cron_tz: bool = False
+    random_delay: bool = False
+    names: frozenset[str] | None = None
+    forced: frozenset[str] = frozenset({"LOGNAME", "USER"})
+    dash: bool = False
+    path: str = "/usr/bin:/bin"
+
+
+DAEMONS: dict[str, Daemon] = {
+    "debian": Daemon(
+        title="Debian cron",
+        bad_line="ignores the whole file",
+        no_newline="ignores the whole file (Missing newline before EOF)",
+        forced=frozenset({"LOGNAME"}),
+        dash=True,
+    ),
+    "cronie": Daemon(
+        title="cronie",
+        bad_line="skips this line",
+        no_newline="drops the last line (missing newline before EOF)",
+        cron_tz=True,
+        random_delay=True,
+        path="/usr/bin:/bin:/usr/sbin:/sbin",
+    ),
+    "busybox": Daemon(
+        title="BusyBox crond",
+        bad_line="skips or misreads this line",
+        no_newline=None,
+        percent=False,
+        second_copy=False,
+        names=frozenset({"SHELL", "PATH", "MAILTO"}),
+        forced=frozenset({"LOGNAME", "USER", "HOME"}),
+        path="/sbin:/usr/sbin:/bin:/usr/bin",
+    ),
+    "systemd-cron": Daemon(
+        title="systemd-cron",
+        bad_line="skips this line",
+        no_newline=None,
+        second_copy=False,
+        cron_tz=True,
+        random_delay=True,
+        dash=True,
+    ),
+    "freebsd": Daemon(
+        title="FreeBSD cron",
+        bad_line="skips the bad part and reads the rest of the line again",
+        no_newline="drops the last line without a word",
+    ),
+    "openbsd": Daemon(
+        title="OpenBSD cron",
+        bad_line="ignores the whole user crontab",
+        no_newline="drops the last line without a word",
+    ),
+}
+
+
+def daemon(dialect: str) -> Daemon:
+    """The facts of the daemon that reads this dialect."""
+    return DAEMONS[dialect]

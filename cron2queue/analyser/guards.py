@@ -1,0 +1,90 @@
+"""Locks and time limits around a command."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cron2queue.analyser.commands import read_command
+from cron2queue.analyser.comments import duration
+from cron2queue.analyser.invocations import LOCKS, Invocation, invocations, main_invocation
+
+_WORD = re.compile(r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time")
+# Files and tests by which scripts keep themselves apart by hand.
+_BY_HAND = frozenset({"pgrep", "pidof", "lockfile", "dotlockfile", "lockfile-create", "shlock", "solo", "lock-run"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock around the command: the tool, its file (None: the tool chooses), and whether a second start ends at once."""
+
+    tool: str
+    file: str | None
+    skips: bool
+    invocation: Invocation
+
+
+@lru_cache(maxsize=8192)
+def locks_of(command: str) -> tuple[Lock, ...]:
+    """Every lock that the line takes through a known tool, the descriptor form of flock included."""
+    if not _WORD.search(command):
+        return ()
+    found: list[Lock] = []
+    for each in invocations(command):
+        for wrapper in each.wrappers:
+            if wrapper.program in LOCKS and not any(lock.invocation is each for lock in found):
+                positional = wrapper.positional
+                skips = wrapper.program.startswith("run-") or wrapper.has("-n", "--nb", "--nonblock", "--nonblocking", "-N")
+                waits = wrapper.has("-w", "--wait", "--timeout")
+                found.append(Lock(wrapper.program, positional[0] if positional else None, skips or waits, each))
+        if each.program == "flock" and any(word.isdigit() for word in each.words):
+            found.append(Lock("flock", _descriptor_file(command, each), _skips(each.words), each))
+    return tuple(found)
+
+
+def _skips(words: tuple[str, ...]) -> bool:
+    options = [word for word in words if word.startswith("-")]
+    return any(
+        word in ("--nonblock", "--nb", "--wait", "--timeout") or (word[1:2] != "-" and set(word) & {"n", "w"})
+        for word in options
+    )
+
+
+def _descriptor_file(command: str, each: Invocation) -> str | None:
+    numbers = [int(word) for word in each.words if word.isdigit()]
+    for simple in read_command(command).commands:
+        for redirect in simple.redirects:
+            if redirect.fd in numbers:
+                return redirect.target
+    return None
+
+
+@lru_cache(maxsize=8192)
+def holds_lock(command: str) -> bool:
+    """A known lock tool, or a test by hand (`pgrep`, a lock file), keeps two copies apart, well or badly."""
+    if not _WORD.search(command):
+        return False
+    return bool(locks_of(command)) or any(each.program in _BY_HAND for each in invocations(command))
+
+
+@lru_cache(maxsize=8192)
+def time_limit(command: str) -> float | None:
+    """Seconds after which `timeout` (or a like option of the program itself) ends the main program, or None."""
+    if not _WORD.search(command):
+        return None
+    main = main_invocation(command)
+    wrapper = main.wrapped_by("timeout") if main else None
+    if wrapper is not None and wrapper.positional:
+        return duration(wrapper.positional[0])
+    if main is not None:
+        return _own_limit(main)
+    return None
+
+
+def _own_limit(main: Invocation) -> float | None:
+    for at, word in enumerate(main.words):
+        name, _, value = word.partition("=")
+        if name in ("--max-time", "--time-limit", "--timeout", "--maxtime"):
+            return duration(value or (main.words[at + 1] if at + 1 < len(main.words) else ""))
+        if name == "-m" and main.program == "curl" and at + 1 < len(main.words):
+            return duration(main.words[at + 1])
+    return None

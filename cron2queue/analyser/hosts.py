@@ -1,0 +1,32 @@
+"""Which crontab files belong to one machine: locks, herds and chains end at its border."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cron2queue.crontab.lines import CrontabFile
+
+_TREE = re.compile(r"(?:^|/)(?:etc/(?:ana)?cron(?:tab|\.[a-z]+)|var/(?:spool/)?cron|usr/lib/cron)(?:/|$)")
+
+
+@lru_cache(maxsize=4096)
+def _root(path: str) -> str:
+    match = _TREE.search(path)
+    return path[: match.start()].rstrip("/") if match else ""
+
+
+def host_of(file: CrontabFile) -> str:
+    """The file's host: as the source said, else the folder above its /etc or /var, "" for this or the only machine."""
+    return file.host if file.host is not None else _root(file.path)
+
+
+def by_host(files: Iterable[CrontabFile]) -> dict[str, list[CrontabFile]]:
+    """The files of each host, in reading order."""
+    hosts: dict[str, list[CrontabFile]] = {}
+    for file in files:
+        hosts.setdefault(host_of(file), []).append(file)
+    return hosts

@@ -1,0 +1,230 @@
+"""From signs to a verdict: one decision an entry, one plain sentence that names its evidence, and the order by pain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.fields import reversed_ranges
+from cron2queue.analyser.finding import Confidence, EntryId, Finding, Severity
+from cron2queue.analyser.guards import holds_lock, time_limit
+from cron2queue.analyser.naming import job_name, unique_names
+from cron2queue.analyser.schedulers import SYMFONY, KnownScheduler, known_scheduler
+from cron2queue.analyser.services import is_service
+from cron2queue.analyser.signs import is_rare, signs_of
+from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, runs_per_day, shortest_gap, span
+from cron2queue.analyser.trades import trade_of
+from cron2queue.analyser.verdicts import Answer, Decision, Sign, Signs, Verdict
+from cron2queue.crontab.schedule import AtReboot
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.rule import Subject
+    from cron2queue.crontab.lines import CrontabFile, Entry
+
+LONG = 30 * MINUTE
+NEVER, DUPLICATE = "never", "duplicate-entry"
+_QUESTIONS = {
+    "mostly_empty": "mostly-empty: does {name} mostly find nothing to do?",
+    "overlap_hurts": "overlap-hurts: does it hurt when two copies of {name} run at once?",
+    "user_waits": "user-waits: does a user wait for the next run of {name}?",
+    "lost_on_failure": "lost-on-failure: is work lost when one run of {name} fails?",
+}
+_BECOMES = {
+    Decision.QUEUE: "queue",
+    Decision.SPLIT: "producer + queue",
+    Decision.GUARD: "stays, guarded",
+    Decision.KEEP: "stays",
+    Decision.FIX: "corrected",
+    Decision.DROP: "deleted",
+    Decision.ASK: "a question",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ruling:
+    decision: Decision
+    because: str
+    becomes: str = ""
+
+
+def _reason(sign: Sign) -> str:
+    return f"{sign.reason} ({sign.confidence})"
+
+
+def _yes_reasons(signs: Signs) -> str:
+    return "; ".join(_reason(sign) for _, sign in signs if sign.answer is Answer.YES)
+
+
+def _broken(findings: Sequence[Finding]) -> Finding | None:
+    """What keeps the entry from doing its work today, by the daemon's own rules."""
+    return next((each for each in findings if each.severity is Severity.ERROR and each.confidence is Confidence.PROVEN), None)
+
+
+def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruling | None:
+    if not file.loaded:
+        why = f": {file.why}" if file.why else ""
+        return _Ruling(
+            decision=Decision.FIX,
+            because=f"does not run today, since {daemon(file.dialect).title} ignores the whole file{why} (proven)",
+        )
+    if entry.schedule.never_fires:
+        if reversed_ranges(entry.schedule_text):
+            return _Ruling(decision=Decision.FIX, because="never fires, since a range runs backwards (proven)")
+        return _Ruling(decision=Decision.DROP, because="never fires, and nobody has missed it (proven)")
+    double = next((each for each in findings if each.rule == DUPLICATE), None)
+    if double is not None and double.related:
+        return _Ruling(
+            decision=Decision.DROP,
+            because=f"line {double.related[0].line} starts the same command at the same moments (proven)",
+        )
+    return None
+
+
+def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Ruling:
+    if known is SYMFONY:
+        return _Ruling(decision=Decision.KEEP, because=f"{known.name}: {known.advice} (inferred)", becomes="a systemd service")
+    wrap = known.guard and not holds_lock(entry.command) and daemon(file.dialect).second_copy
+    advice = known.advice if wrap or not known.guard else "it has its lock, leave it"
+    return _Ruling(
+        decision=Decision.GUARD if wrap else Decision.KEEP,
+        because=f"{known.name}, a scheduler of its own: {advice} (inferred)",
+        becomes="stays, wrapped" if wrap else "stays",
+    )
+
+
+def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
+    evidence, gap = subject.evidence(file, entry), shortest_gap(entry)
+    how_often = f"runs every {span(gap)}" if gap is not None and gap < 24 * HOUR else "runs once a day or less"
+    if evidence is None or not evidence.starts:
+        return f"{how_often}, and nothing speaks against it: leave it (inferred, no log was read)"
+    if evidence.failures:
+        return (
+            f"{how_often}, {evidence.failures:,} of {evidence.statuses:,} runs failed: leave it, and look at those (measured)"
+        )
+    fine = "none failed" if evidence.failures == 0 and evidence.statuses else "seen as planned"
+    return f"{how_often}, {evidence.starts:,} runs in the log, {fine}: leave it (measured)"
+
+
+def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -> _Ruling:
+    yes, unknown = signs.count(Answer.YES), signs.count(Answer.UNKNOWN)
+    if yes >= 2:
+        known, trade = known_duration(subject, file, entry), trade_of(entry.command)
+        split = known is not None and known.typical >= LONG and trade is not None and bool(trade.clashes)
+        return _Ruling(decision=Decision.SPLIT if split else Decision.QUEUE, because=_yes_reasons(signs))
+    if yes == 1:
+        if holds_lock(entry.command) and time_limit(entry.command) is not None:
+            return _Ruling(
+                decision=Decision.KEEP, because=f"{_yes_reasons(signs)}, and a lock and a time limit guard it already"
+            )
+        return _Ruling(decision=Decision.GUARD, because=_yes_reasons(signs))
+    if unknown >= 2 and not is_rare(entry):
+        return _Ruling(
+            decision=Decision.ASK, because=f"{unknown} of the four signs are not known: see the questions (no evidence)"
+        )
+    return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry))
+
+
+def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:
+    dead = _dead(file, entry, findings)
+    if dead is not None:
+        return dead
+    if isinstance(entry.schedule, AtReboot):
+        if is_service(entry.command):
+            because = "a daemon started at boot: as a service it would be restarted when it ends, and logged (inferred)"
+            return _Ruling(decision=Decision.KEEP, because=because, becomes="a systemd service")
+        return _Ruling(decision=Decision.KEEP, because="runs once at boot: leave it (inferred)")
+    known, broken = known_scheduler(entry.command), _broken(findings)
+    if known is not None and broken is None:
+        return _scheduler(file, entry, known)
+    by_signs = _by_signs(subject, file, entry, signs)
+    if broken is None:
+        return by_signs
+    if by_signs.decision in (Decision.QUEUE, Decision.SPLIT):
+        return replace(by_signs, because=f"broken today, {broken.message} (proven); {by_signs.because}")
+    return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
+
+
+def _overlap(entry: Entry, decision: Decision, signs: Signs) -> str:
+    if decision not in (Decision.QUEUE, Decision.SPLIT, Decision.GUARD):
+        return ""
+    trade = trade_of(entry.command)
+    gathers = trade is not None and trade.name in (
+        "sends messages",
+        "works off a queue of its own",
+        "builds an index or a cache",
+    )
+    return "merge" if decision is not Decision.GUARD and gathers else "skip"
+
+
+def _pain(subject: Subject, file: CrontabFile, verdict: Verdict, broken: bool) -> tuple[float, ...]:
+    """Smaller is earlier: broken today, then lost work, then empty pollers, then long runs."""
+    signs, known = verdict.signs, known_duration(subject, file, verdict.entry)
+    lost, empty = signs.lost_on_failure.answer is Answer.YES, signs.mostly_empty.answer is Answer.YES
+    group = 0 if broken else 1 if lost else 2 if empty else 3
+    moves = 0 if verdict.decision in (Decision.QUEUE, Decision.SPLIT, Decision.FIX) else 1
+    return (
+        moves if not broken else 0,
+        group,
+        -signs.count(Answer.YES),
+        -(known.long if known else 0),
+        -runs_per_day(verdict.entry),
+    )
+
+
+_NUMBERED = frozenset({Decision.QUEUE, Decision.SPLIT, Decision.GUARD, Decision.FIX})
+_REST = {Decision.ASK: 0, Decision.KEEP: 1, Decision.DROP: 2}
+
+
+def _names(subject: Subject) -> list[str]:
+    wanted = [subject.declared(file, entry).name or job_name(entry.command) for file, entry in subject.entries]
+    return unique_names(wanted)
+
+
+def verdicts_of(subject: Subject, findings: Sequence[Finding]) -> tuple[Verdict, ...]:
+    """One verdict an entry, in the order of migration: by pain first, then questions, then what stays, then what goes."""
+    at_entry: dict[EntryId, list[Finding]] = {}
+    for finding in findings:
+        if finding.entry is not None and finding.suppressed is None:
+            at_entry.setdefault(finding.entry, []).append(finding)
+    ranked: list[tuple[tuple[float, ...], int, Verdict]] = []
+    for at, ((file, entry), name) in enumerate(zip(subject.entries, _names(subject), strict=True)):
+        ours = at_entry.get(subject.id_of(file, entry), [])
+        verdict = _verdict(subject, file, entry, name, ours)
+        key = _pain(subject, file, verdict, _broken(ours) is not None) if verdict.decision in _NUMBERED else ()
+        ranked.append((key, at, verdict))
+    return _ordered(ranked)
+
+
+def _verdict(subject: Subject, file: CrontabFile, entry: Entry, name: str, findings: Sequence[Finding]) -> Verdict:
+    signs = signs_of(subject, file, entry)
+    ruling = _ruling(subject, file, entry, signs, findings)
+    asks = ruling.decision in (Decision.ASK, Decision.GUARD, Decision.QUEUE, Decision.SPLIT)
+    unknown = [key for key, sign in signs if sign.answer is Answer.UNKNOWN] if asks else []
+    return Verdict(
+        entry_id=subject.id_of(file, entry),
+        entry=entry,
+        path=file.path,
+        name=name,
+        decision=ruling.decision,
+        signs=signs,
+        because=ruling.because,
+        questions=tuple(_QUESTIONS[key].format(name=name) for key in unknown),
+        becomes=ruling.becomes or _BECOMES[ruling.decision],
+        overlap=_overlap(entry, ruling.decision, signs),
+    )
+
+
+def _ordered(ranked: list[tuple[tuple[float, ...], int, Verdict]]) -> tuple[Verdict, ...]:
+    numbered = sorted((each for each in ranked if each[2].decision in _NUMBERED), key=lambda each: each[:2])
+    rest = sorted(
+        (each for each in ranked if each[2].decision not in _NUMBERED), key=lambda each: (_REST[each[2].decision], each[1])
+    )
+    first = tuple(replace(verdict, order=at) for at, (_, _, verdict) in enumerate(numbered, 1))
+    return first + tuple(verdict for _, _, verdict in rest)
+
+
+def by_entry(verdicts: Sequence[Verdict]) -> Mapping[EntryId, Verdict]:
+    """The verdicts by entry."""
+    return {verdict.entry_id: verdict for verdict in verdicts}

@@ -1,0 +1,136 @@
+"""Readable, unique names for jobs, taken from what the command runs: `order-import`, `magento-cron-run`."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from cron2queue.analyser.invocations import Invocation, main_invocation
+
+LONGEST = 48
+
+# Options of interpreters whose value stands in the next word; the first other word is the script.
+_INTERPRETERS: dict[str, frozenset[str]] = {
+    "php": frozenset({"-d", "-c", "-z"}),
+    "python": frozenset({"-W", "-X"}),
+    "perl": frozenset({"-I"}),
+    "ruby": frozenset({"-I", "-r"}),
+    "node": frozenset({"-r", "--require"}),
+    "java": frozenset({"-cp", "-classpath", "--class-path"}),
+    "sh": frozenset(),
+    "bash": frozenset(),
+    "dash": frozenset(),
+    "ksh": frozenset(),
+    "zsh": frozenset(),
+}
+_VERSIONED = re.compile(r"(php|python|perl|ruby|node|java)[\d.]*$")
+# Programs that only carry a task's name as an argument: the task names the job.
+_FRONT_NAMES = """
+    console magento artisan manage.py rake drush wp typo3 typo3cms cake yii occ mix npm yarn pnpm make ant gradle
+    bundle rails shopware cli.php app n98-magerun n98-magerun2 symfony invoke fab poetry pipenv uv run exec
+"""
+_FRONTS = frozenset(_FRONT_NAMES.split())
+# Fronts whose own name adds nothing to their task's.
+_SILENT_NAMES = "console manage.py rake bundle npm yarn pnpm cli.php app poetry pipenv uv run exec rails make"
+_SILENT_FRONTS = frozenset(_SILENT_NAMES.split())
+# Script names that say nothing without their folder.
+_GENERIC_NAMES = "cron run index main start job jobs task tasks script worker daily hourly weekly monthly"
+_GENERIC = frozenset(_GENERIC_NAMES.split())
+_EXTENSION = re.compile(r"\.(?:sh|bash|php\d?|phar|py|pl|rb|js|mjs|ts|jar|cgi|bin|exe|sql)$")
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PLAIN_WORD = re.compile(r"[A-Za-z][\w:./-]*$")
+
+
+def interpreter(invocation: Invocation) -> str | None:
+    """`php` for /usr/bin/php8.2, None for a program that is no interpreter."""
+    match = _VERSIONED.match(invocation.program)
+    name = match[1] if match else invocation.program
+    return name if name in _INTERPRETERS else None
+
+
+def script_and_arguments(invocation: Invocation) -> tuple[str, tuple[str, ...]]:
+    """The script that an interpreter runs and its arguments; for other programs the program itself."""
+    name = interpreter(invocation)
+    if name is None:
+        return invocation.path, invocation.words
+    words, at = invocation.words, 0
+    while at < len(words):
+        word = words[at]
+        if word in ("-m", "-f", "-jar") and at + 1 < len(words):
+            return words[at + 1], words[at + 2 :]
+        if word in ("-c", "-e", "-r") and name != "node":
+            return invocation.path, ()
+        if not word.startswith("-"):
+            return word, words[at + 1 :]
+        at += 2 if word in _INTERPRETERS[name] else 1
+    return invocation.path, ()
+
+
+def slug(text: str) -> str:
+    """Lower-case ASCII letters, digits and single hyphens, starting with a letter; "" when nothing is left."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = _NOT_SLUG.sub("-", _CAMEL.sub("-", plain).lower()).strip("-")
+    return re.sub(r"^[0-9-]+", "", words)[:LONGEST].rstrip("-")
+
+
+def _base(path: str) -> str:
+    folder, _, name = path.rstrip("/").rpartition("/")
+    base = _EXTENSION.sub("", name)
+    parent = folder.rpartition("/")[2]
+    return f"{parent} {base}" if base in _GENERIC and parent not in ("", ".", "bin", "sbin", "scripts") else base
+
+
+def _of_url(words: tuple[str, ...]) -> str | None:
+    url = next((word for word in words if "://" in word), None)
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:
+        return None
+    return f"{host.partition('.')[0]} {_EXTENSION.sub('', parts.path)}"
+
+
+def _task(invocation: Invocation) -> str:
+    script, arguments = script_and_arguments(invocation)
+    base = script.rstrip("/").rpartition("/")[2]
+    parts = [] if base in _SILENT_FRONTS else [_base(script)]
+    plain = [word for word in arguments if _PLAIN_WORD.match(word)]
+    while base in _FRONTS and plain:
+        base = plain[0].rpartition("/")[2]
+        if base not in _SILENT_FRONTS:
+            parts.append(_base(plain[0]) if "/" in plain[0] else plain[0])
+        plain = plain[1:]
+    if len(parts) == 1 and plain and interpreter(invocation) is None and "://" not in plain[0]:
+        parts.append(_base(plain[0]))
+    return " ".join(parts)
+
+
+def job_name(command: str) -> str:
+    """The name of the job that a command line is, not yet unique."""
+    main = main_invocation(command)
+    if main is None:
+        return "job"
+    if main.program in ("curl", "wget", "lynx", "GET", "fetch", "http"):
+        return slug(_of_url(main.words) or main.program) or "job"
+    if main.program == "run-parts":
+        folder = next((word for word in main.words if word.startswith("/")), "")
+        return slug(f"run-parts {_base(folder)}") or "job"
+    return slug(_task(main)) or slug(main.program) or "job"
+
+
+def unique_names(wanted: Iterable[str]) -> list[str]:
+    """The names in order; a name that was given before gets `-2`, `-3` and so on."""
+    taken: set[str] = set()
+    counters: dict[str, int] = {}
+    names: list[str] = []
+    for name in wanted:
+        chosen = name
+        while chosen in taken:
+            counters[name] = counters.get(name, 1) + 1
+            chosen = f"{name}-{counters[name]}"
+        taken.add(chosen)
+        names.append(chosen)
+    return names

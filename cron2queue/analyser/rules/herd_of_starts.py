@@ -1,0 +1,84 @@
+"""C2Q501."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from cron2queue.analyser.bitcount import minutes_of
+from cron2queue.analyser.chains import chains_of
+from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
+from cron2queue.analyser.hosts import host_of
+from cron2queue.analyser.load import Burden, burden
+from cron2queue.analyser.rule import Example, Rule, Subject
+from cron2queue.analyser.spreading import Spread, peak_of_starts, spread
+
+HERD = 4
+CROWD = 6
+SHOWN = 8
+
+
+class HerdOfStarts(Rule):
+    """Many entries start in the same minute, because everybody writes minute 0.
+
+    Why it matters
+        At 00:00 and at each full hour the machine, the database and the services that the jobs call get everything at once,
+        and for the rest of the hour nothing. Jobs that take seconds alone then take minutes, and meet their next start.
+
+    What to do
+        Move the entries to the minutes that the remedy names. Each keeps its hours, days and intervals, members of
+        time-coupled chains stay, and the lower peak has been counted again over the four weeks ahead.
+
+    Not flagged
+        Fewer than four starts in a minute, and herds that no move within the hour makes smaller.
+    """
+
+    code = "C2Q501"
+    severity = Severity.WARNING
+    confidence = Confidence.PROVEN
+    bad = (
+        "0 * * * * root /opt/a.sh\n0 * * * * root /opt/b.sh\n0 2 * * * root /opt/c.sh\n0 2 * * * root /opt/d.sh\n",
+        "".join(f"*/5 * * * * www-data php /x/{name}.php\n" for name in "abcdef"),
+    )
+    good = (
+        "0 * * * * root /opt/a.sh\n7 * * * * root /opt/b.sh\n20 2 * * * root /opt/c.sh\n",
+        "".join(f"* * * * * www-data php /x/{name}.php\n" for name in "abcdef"),
+        Example("0 1 * * * root a\n0 2 * * * root b\n0 3 * * * root c\n0 4 * * * root d\n"),
+    )
+
+    def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """For each host by itself."""
+        first = subject.at.astimezone(subject.zone).date() + timedelta(days=1)
+        hosts: dict[str, list[Burden]] = {}
+        for file, entry in subject.entries:
+            each = burden(subject, file, entry, first)
+            if each is not None:
+                hosts.setdefault(host_of(file), []).append(each)
+        fixed = self._in_chains(subject)
+        for ours in hosts.values():
+            if len(ours) >= HERD and peak_of_starts(ours, [each.starts for each in ours])[0] >= HERD:
+                proposal = spread(ours, fixed=fixed)
+                if proposal is not None:
+                    yield self._herd(ours, proposal)
+
+    def _in_chains(self, subject: Subject) -> frozenset[tuple[str, int]]:
+        members = {entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then)}
+        if not members:
+            return frozenset()
+        return frozenset(place for place, entry_id in subject.ids.items() if entry_id in members)
+
+    def _herd(self, ours: Sequence[Burden], proposal: Spread) -> Finding:
+        top, day, where = peak_of_starts(ours, [each.starts for each in ours])
+        minutes = list(minutes_of(where))
+        herd = [each for each in ours if each.days >> day & 1 and each.starts & where]
+        times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])
+        often = f"{times} and {len(minutes) - 3} more times" if len(minutes) > 3 else times
+        new = "; ".join(f"line {move.entry.number}: {move.schedule_text}" for move in proposal.moves[:SHOWN])
+        rest = f"; and {len(proposal.moves) - SHOWN} more" if len(proposal.moves) > SHOWN else ""
+        places = [Place(path=each.file.path, line=each.entry.number) for each in herd]
+        return self.at(
+            places[0],
+            f"{top} entries start in the same minute, at {often}",
+            f"spread them: {new}{rest}",
+            severity=Severity.WARNING if top >= CROWD else Severity.NOTE,
+            evidence=f"with these minutes at most {proposal.after} start together; counted over the 28 days ahead",
+            related=tuple(places[1:]),
+        )

@@ -1,0 +1,66 @@
+"""C2Q101."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
+from cron2queue.analyser.rule import Example, Rule, Subject
+from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.analyser.wording import count
+from cron2queue.crontab.lines import CrontabFile, Effect, Malformed
+
+
+def _blast(file: CrontabFile, line: Malformed) -> str:
+    name, entries = daemon(file.dialect).title, len(file.entries)
+    if line.effect is Effect.FILE:
+        return f"{name} ignores the whole file, {count(entries, 'entry')} with it"
+    if line.effect is Effect.LINE:
+        return f"{name} skips this line"
+    return f"{name} reads something else than is written"
+
+
+class MalformedLine(Rule):
+    """The daemon does not accept the line, and what that costs depends on the daemon.
+
+    Why it matters
+        Debian's cron drops the whole file for one bad line, with one message in the log that nobody sees; cronie drops the
+        line; BusyBox schedules it anyway, more often than is written.
+
+    What to do
+        Correct the line as the remedy says, and look at the daemon's log after the next change.
+
+    Not flagged
+        Lines of templates (`{{ }}`, `%{ }`, `${ }`), which are no crontab yet: they are named as not judged.
+    """
+
+    code = "C2Q101"
+    severity = Severity.ERROR
+    confidence = Confidence.PROVEN
+    bad = (
+        "61 * * * * root /bin/true\n",
+        "export FOO=bar\n0 1 * * * root /bin/true\n",
+        Example("61 * * * * root /bin/true\n", dialect="cronie"),
+    )
+    good = ("59 * * * * root /bin/true\n", "{{ minute }} * * * * root /bin/true\n")
+
+    def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """Every malformed line, in the daemon's own words."""
+        for file in subject.files:
+            for line in file.malformed:
+                text = line.raw.decode("utf-8", "surrogateescape")
+                if is_template_head(text) or is_template_path(file.path):
+                    yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
+                    continue
+                if self._is_for_another_rule(line):
+                    continue
+                yield self.at_line(
+                    file,
+                    line,
+                    f"{line.message}: {_blast(file, line)}",
+                    line.remedy,
+                    column=line.column,
+                    evidence=f"the rules of {daemon(file.dialect).title}",
+                )
+
+    def _is_for_another_rule(self, line: Malformed) -> bool:
+        return False

@@ -1,0 +1,106 @@
+"""C2Q301."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
+from cron2queue.analyser.templates import template_spans
+from cron2queue.crontab.lines import CrontabFile, Entry, Line
+
+
+def first_bare_percent(command: str) -> int | None:
+    """Where cron cuts the command: the first % that no backslash escapes."""
+    at = 0
+    while at < len(command):
+        if command[at] == "\\":
+            at += 2
+            continue
+        if command[at] == "%":
+            return at
+        at += 1
+    return None
+
+
+def _escaped(command: str) -> str:
+    parts, at = [], 0
+    while at < len(command):
+        if command[at] == "\\":
+            parts.append(command[at : at + 2])
+            at += 2
+        else:
+            parts.append("\\%" if command[at] == "%" else command[at])
+            at += 1
+    return "".join(parts)
+
+
+def _is_input_on_purpose(before: str, after: str) -> bool:
+    """`mail -s x root%Dear root,%…`: the command reads input, is complete, and the rest reads like input."""
+    if before.count("'") % 2 or before.count('"') % 2 or before.count("`") % 2 or before.count("$(") > before.count(")"):
+        return False
+    return (not before.rstrip().endswith("+") and not after[:1].isalpha()) or before.endswith((" ", "\t"))
+
+
+class UnescapedPercent(EntryRule):
+    """A % without a backslash ends the command, and the rest becomes its standard input.
+
+    Why it matters
+        Cron itself, not the shell, treats % as a line break: everything after the first one never reaches the shell. Quotes
+        do not protect it. `dump > /backup/$(date +%F).sql` is run as `dump > /backup/$(date +`, which is a syntax error, so
+        that nothing is backed up, often for years.
+
+    What to do
+        Write \\% for each %, or move the command into a script. `cron2queue convert` writes it right.
+
+    Not flagged
+        A % that is escaped, one inside a template's placeholder, and any % under BusyBox, which does not treat it
+        specially. Where the command before the % is complete, and what follows reads like input that is meant, it is a
+        note only.
+    """
+
+    code = "C2Q301"
+    severity = Severity.ERROR
+    confidence = Confidence.PROVEN
+    dialects = ALL - {"busybox"}
+    bad = (
+        "30 2 * * * root mysqldump shop | gzip > /backup/shop-$(date +%F).sql.gz\n",
+        "0 4 * * * root tar czf '/backup/$(date +%Y%m%d).tgz' /etc\n",
+        Example("* * * * * sleep $((RANDOM % 60)); /usr/local/bin/poll\n", kind="user", path="/var/spool/cron/crontabs/deploy"),
+    )
+    good = (
+        "30 2 * * * root mysqldump shop | gzip > /backup/shop-$(date +\\%F).sql.gz\n",
+        "0 4 * * * root /opt/backup.sh\n",
+        "0 4 * * * root report --host %{hostname}\n",
+        Example("30 2 * * * date +%F > /tmp/day\n", dialect="busybox", kind="user", path="/var/spool/cron/crontabs/root"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """The first bare % of the command as it is written."""
+        if "%" not in entry.command_text:
+            return
+        at = first_bare_percent(entry.command_text)
+        if at is None or any(start <= at < end for start, end in template_spans(entry.command_text)):
+            return
+        before, after = entry.command_text[:at], entry.command_text[at + 1 :]
+        meant = _is_input_on_purpose(before, after)
+        name = daemon(file.dialect).title
+        yield self.at_entry(
+            subject,
+            file,
+            entry,
+            "the text after % is given to the command as its standard input"
+            if meant
+            else "unescaped % ends the command; the rest becomes its standard input",
+            "if that is meant, leave it; otherwise write \\%" if meant else "write \\% (convert does it)",
+            severity=Severity.NOTE if meant else self.severity,
+            evidence=f"{name} hands the shell only: {before.strip()}",
+            column=entry.command_column + at,
+        )
+
+    def fix(self, line: Line) -> bytes | None:
+        """Every bare % gets its backslash."""
+        if not isinstance(line, Entry):
+            return None
+        written = line.command_text.encode("utf-8", "surrogateescape")
+        head, found, tail = line.raw.rpartition(written)
+        return head + _escaped(line.command_text).encode("utf-8", "surrogateescape") + tail if found else None

@@ -1,0 +1,87 @@
+"""How often entries start and how long their runs take: what rules and verdicts both need to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.finding import Confidence
+from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.rule import Subject
+    from cron2queue.crontab.lines import CrontabFile, Entry
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duration:
+    """How long a run takes, in seconds: `typical` and `long` (95 of 100 runs are shorter), and how that is known."""
+
+    typical: float
+    long: float
+    confidence: Confidence
+    source: str
+
+
+def shortest_gap(entry: Entry) -> float | None:
+    """Seconds between the two closest starts, or None for @reboot and for what never fires."""
+    return _gap(entry.schedule)
+
+
+@lru_cache(maxsize=16384)
+def _gap(schedule: Schedule) -> float | None:
+    if isinstance(schedule, Interval):
+        return float(schedule.seconds)
+    if isinstance(schedule, AtReboot):
+        return None
+    gap = schedule.shortest_gap
+    return None if gap is None else gap.total_seconds()
+
+
+@lru_cache(maxsize=16384)
+def _runs_per_day(schedule: Schedule) -> float:
+    return schedule.runs_per_day
+
+
+def runs_per_day(entry: Entry) -> float:
+    """Mean starts a day."""
+    return _runs_per_day(entry.schedule)
+
+
+def known_duration(subject: Subject, file: CrontabFile, entry: Entry) -> Duration | None:
+    """From the logs, else as declared; None when nobody knows. Nothing is ever guessed."""
+    evidence = subject.evidence(file, entry)
+    if evidence is not None and evidence.p95_seconds is not None and evidence.median_seconds is not None:
+        said = f"{evidence.n:,} runs, {window_words(evidence.window.days)}, {evidence.source}"
+        return Duration(typical=evidence.median_seconds, long=evidence.p95_seconds, confidence=Confidence.MEASURED, source=said)
+    takes = subject.declared(file, entry).takes
+    if takes is None:
+        return None
+    return Duration(typical=takes, long=takes, confidence=Confidence.DECLARED, source=f"declared: takes={span(takes)}")
+
+
+def window_words(days: float) -> str:
+    """`14 d`, `6 h`: the length of what was looked at."""
+    return f"{days:.0f} d" if days >= 2 else f"{days * 24:.0f} h"
+
+
+def span(seconds: float) -> str:
+    """A time for people: `45s`, `6m12s`, `1h05m`, `2d03h`, and `under 1s` below a second."""
+    if seconds < 1:
+        return "under 1s"
+    whole = round(seconds)
+    if whole < MINUTE:
+        return f"{whole}s"
+    if whole < HOUR:
+        return f"{whole // MINUTE}m{whole % MINUTE:02d}s" if whole % MINUTE else f"{whole // MINUTE}m"
+    if whole < DAY:
+        return f"{whole // HOUR}h{whole % HOUR // MINUTE:02d}m" if whole % HOUR >= MINUTE else f"{whole // HOUR}h"
+    return f"{whole // DAY}d{whole % DAY // HOUR:02d}h" if whole % DAY >= HOUR else f"{whole // DAY}d"
+
+
+def calendar_of(entry: Entry) -> Calendar | None:
+    """The entry's calendar, None for @reboot and intervals."""
+    return entry.schedule if isinstance(entry.schedule, Calendar) else None

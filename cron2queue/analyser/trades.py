@@ -1,0 +1,140 @@
+"""What a job's name says of its trade: moving orders, sending mail, cleaning up. Always "inferred", never more."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cron2queue.analyser.invocations import invocations, main_invocation
+from cron2queue.analyser.naming import script_and_arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """What is usually true of jobs of this kind.
+
+    `lost`: when one run fails, work is lost. `waits`: a person waits for the next run. `clashes`: two copies at once hurt.
+    None where the trade says nothing.
+    """
+
+    name: str
+    lost: bool | None
+    waits: bool | None
+    clashes: bool | None
+
+
+PAYMENT = Trade("handles payments or orders", True, True, True)
+MAIL = Trade("sends messages", True, True, True)
+QUEUE = Trade("works off a queue of its own", True, True, True)
+TRANSFER = Trade("moves data between systems", None, None, True)
+INDEX = Trade("builds an index or a cache", False, None, True)
+REPORT = Trade("makes a report", False, None, None)
+BACKUP = Trade("makes a backup", False, False, True)
+CLEANUP = Trade("cleans up", False, False, False)
+UPKEEP = Trade("looks after the machine", False, False, False)
+MONITOR = Trade("watches something", False, False, False)
+
+# The first trade of which a word is found counts, so that "delete old orders" is cleaning up.
+_WORDS: tuple[tuple[Trade, str], ...] = (
+    (
+        CLEANUP,
+        """
+        clean cleanup clear purge prune expire expired rotate rotation vacuum tmpwatch tmpreaper sessionclean
+        gc trim delete remove truncate housekeeping fstrim logrotate clearsessions flush
+        """,
+    ),
+    (
+        BACKUP,
+        """
+        backup backups dump mysqldump pg_dump pg_dumpall mongodump snapshot snapshots borg borgmatic restic
+        duplicity rsnapshot automysqlbackup sanoid syncoid archive bak mysqlhotcopy xtrabackup mariabackup
+        """,
+    ),
+    (
+        UPKEEP,
+        """
+        certbot apt aptitude unattended updatedb mandb e2scrub checkarray mdadm zfs zpool btrfs smartctl
+        ntpdate hwclock freshclam geoipupdate letsencrypt acme ddclient renew update upgrade restart reload
+        run-parts anacron debsecan popularity sa1 sa2 sysstat mrtg munin awstats webalizer atop logwatch
+        rkhunter chkrootkit aide cracklib
+        """,
+    ),
+    (
+        PAYMENT,
+        """
+        order orders payment payments invoice invoices billing charge checkout refund refunds booking bookings
+        subscription subscriptions transaction transactions payout payouts
+        """,
+    ),
+    (
+        MAIL,
+        """
+        mail mails email emails newsletter newsletters notify notification notifications sms push send sender
+        spool reminder reminders mailing mailer webhook webhooks alert alerts
+        """,
+    ),
+    (
+        QUEUE,
+        """
+        queue queues worker jobs process processor dispatch dispatcher spooler outbox pending consume poll
+        poller
+        """,
+    ),
+    (
+        INDEX,
+        """
+        index indexer reindex cache warmup warm sitemap search thumbnail thumbnails compile rebuild generate
+        aggregate
+        """,
+    ),
+    (
+        MONITOR,
+        """
+        monitor check checks watch watchdog health healthcheck heartbeat ping status stats metrics collect
+        collector probe keepalive
+        """,
+    ),
+    (
+        REPORT,
+        """
+        report reports statistics summary digest export_stats analytics
+        """,
+    ),
+    (
+        TRANSFER,
+        """
+        import importer export exporter sync synchronize fetch download upload feed feeds rsync stock
+        inventory price prices crawl crawler scrape scraper migrate transfer mirror replicate ftp pull stage
+        catalog products edi erp crm
+        """,
+    ),
+)
+_TRADE_OF = {word: trade for trade, words in _WORDS for word in words.split()}
+_TOKEN = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.lower() for token in _TOKEN.findall(text)]
+
+
+@lru_cache(maxsize=8192)
+def trade_of(command: str) -> Trade | None:
+    """The trade that the command's own name tells; None when it tells none."""
+    main = main_invocation(command)
+    if main is None:
+        return None
+    script, arguments = script_and_arguments(main)
+    said = " ".join((main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word)))
+    found = [_TRADE_OF[token] for token in (*_tokens(said), *said.lower().split()) if token in _TRADE_OF]
+    if not found:
+        return None
+    return min(found, key=lambda trade: _ORDER[trade.name])
+
+
+_ORDER = {trade.name: at for at, (trade, _) in enumerate(_WORDS)}
+
+
+@lru_cache(maxsize=8192)
+def writes_nothing(command: str) -> bool:
+    """Every program of the line only looks or pauses, so that two copies at once do no harm."""
+    harmless = {"test", "[", "echo", "true", ":", "date", "sleep", "uptime", "df", "free", "ping", "logger", "cat", "printf"}
+    return all(each.program in harmless for each in invocations(command))
