@@ -1,0 +1,179 @@
+"""The lines of a crontab file: every byte is in exactly one of them."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cron2queue.crontab.schedule import Schedule
+from cron2queue.text import to_bytes
+
+EntryId = str
+
+
+class Kind(StrEnum):
+    """SYSTEM lines name a user before the command, USER lines do not."""
+
+    SYSTEM = "system"
+    USER = "user"
+
+
+class Effect(StrEnum):
+    """How far a bad line reaches: the daemon ignores the whole FILE, that LINE, or runs it other than it reads (MISREAD)."""
+
+    FILE = "file"
+    LINE = "line"
+    MISREAD = "misread"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Malformed:
+    """A line (or a piece of one) that the daemon refuses or misreads.
+
+    `message` is in the daemon's own words; `column` is 1-based within the physical line.
+    """
+
+    number: int
+    raw: bytes
+    column: int
+    message: str
+    effect: Effect
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line that runs something.
+
+    `command` is what the shell gets and `stdin` what it reads (None: nothing given); `command_text` is as written,
+    from the 1-based `command_column` on. `environment` is what is in force there, the daemon's own settings included
+    as far as the text tells them. `quiet`: the daemon does not log the run. `misread`: what the daemon complained of
+    and still ran. `options`: words before the command that the daemon itself takes (-n, -q, -s).
+    """
+
+    number: int
+    raw: bytes
+    schedule: Schedule
+    schedule_text: str
+    user: str | None
+    command: str
+    stdin: str | None
+    environment: Mapping[str, str]
+    command_text: str
+    command_column: int
+    quiet: bool = False
+    fields: tuple[str, ...] = ()
+    misread: tuple[Malformed, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> EntryId:
+        """The same for the same schedule text, user and command, wherever the line stands."""
+        parts = (" ".join(self.schedule_text.split()), self.user or "", self.command_text)
+        return hashlib.sha256(b"\0".join(to_bytes(part) for part in parts)).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A line that sets an environment variable for the entries after it."""
+
+    number: int
+    raw: bytes
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """A line that the daemon skips; `text` is what follows the #."""
+
+    number: int
+    raw: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blank:
+    """A line of blanks."""
+
+    number: int
+    raw: bytes
+
+
+Line = Entry | Assignment | Comment | Blank | Malformed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrontabFile:
+    """One crontab as one dialect reads it.
+
+    `loaded` is False when this daemon ignores the whole file; then `why` says so in its words. `notes` tell what was
+    assumed, and warnings that change nothing.
+    """
+
+    path: str
+    dialect: str
+    kind: Kind
+    lines: tuple[Line, ...]
+    loaded: bool = True
+    why: str | None = None
+    notes: tuple[str, ...] = ()
+    host: str | None = None
+    zone: str | None = None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The lines that run something."""
+        return tuple(line for line in self.lines if isinstance(line, Entry))
+
+    @property
+    def assignments(self) -> tuple[Assignment, ...]:
+        """The lines that set a variable."""
+        return tuple(line for line in self.lines if isinstance(line, Assignment))
+
+    @property
+    def comments(self) -> tuple[Comment, ...]:
+        """The comment lines."""
+        return tuple(line for line in self.lines if isinstance(line, Comment))
+
+    @property
+    def malformed(self) -> tuple[Malformed, ...]:
+        """All that the daemon refuses or misreads, in order; an entry that it runs misread is told of here too."""
+        found: list[Malformed] = []
+        for line in self.lines:
+            if isinstance(line, Malformed):
+                found.append(line)
+            elif isinstance(line, Entry):
+                found.extend(line.misread)
+        return tuple(found)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Lines by what they are; `lines` is the sum of the others."""
+        kinds = Counter(type(line) for line in self.lines)
+        return {
+            "lines": len(self.lines),
+            "entries": kinds[Entry],
+            "assignments": kinds[Assignment],
+            "comments": kinds[Comment],
+            "blank": kinds[Blank],
+            "malformed": kinds[Malformed],
+        }
+
+    def to_bytes(self) -> bytes:
+        """The bytes that were read, all of them."""
+        return b"".join(line.raw for line in self.lines)
+
+
+def entry_ids(files: Iterable[CrontabFile]) -> dict[tuple[str, int], EntryId]:
+    """An id for each entry by (path, line number): its fingerprint, with -2, -3 ... for further identical ones."""
+    seen: Counter[str] = Counter()
+    ids: dict[tuple[str, int], EntryId] = {}
+    for file in files:
+        for entry in file.entries:
+            fingerprint = entry.fingerprint
+            seen[fingerprint] += 1
+            place = (file.path, entry.number)
+            ids[place] = fingerprint if seen[fingerprint] == 1 else f"{fingerprint}-{seen[fingerprint]}"
+    return ids

@@ -1,0 +1,42 @@
+"""The percent sign in a command: the first one that is not escaped begins the standard input."""
+
+from cron2queue.text import to_text
+
+
+def _command_end(command: bytes, collapse: bool) -> tuple[bytes, int | None]:
+    """The unescaped command, and where the input begins (None: there is no percent sign that splits)."""
+    special = b"%\\" if collapse else b"%"
+    taken = bytearray()
+    escaped = False
+    for position, code in enumerate(command):
+        if escaped:
+            if code in special:
+                taken[-1] = code
+            else:
+                taken.append(code)
+            escaped = False
+        elif code == 0x25:
+            return bytes(taken), position + 1
+        else:
+            taken.append(code)
+            escaped = code == 0x5C
+    return bytes(taken), None
+
+
+def _standard_input(text: bytes) -> bytes:
+    """An escaped percent sign is one, another one is a newline, other escapes stay; a final newline is added."""
+    if not text:
+        return b""
+    parts = text.replace(b"\\%", b"\0").replace(b"%", b"\n").replace(b"\0", b"%")
+    return parts if parts.endswith(b"\n") else parts + b"\n"
+
+
+def split_percent(command: bytes, *, collapse: bool) -> tuple[str, str | None]:
+    """What the shell gets and what it reads (None when nothing is given).
+
+    `collapse`: two backslashes before the split become one (Debian and FreeBSD, undocumented; not cronie, OpenBSD).
+    """
+    if b"%" not in command and not (collapse and b"\\\\" in command):
+        return to_text(command), None
+    taken, begin = _command_end(command, collapse)
+    return to_text(taken), None if begin is None else to_text(_standard_input(command[begin:]))
