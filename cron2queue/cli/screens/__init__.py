@@ -1,0 +1,1 @@
+"""What the operators' commands draw: values in, lines of styled text, JSON records or one HTML page out."""

@@ -1,0 +1,116 @@
+"""Alert limits from the plan: the table [alerts] for every queue, [alerts.queues.NAME] for one.
+
+Each limit is one number (critical from there) or a pair [warning, critical]; `false` switches a judgement off.
+
+    [alerts]
+    oldest-age = [450, 900]      # seconds; without it, half of the queue's age-limit and the age-limit
+    depth = [5000, 10000]        # jobs; without it, half of the queue's depth-limit and the depth-limit
+    dead = [1, 100]              # dead jobs of the queue
+    no-worker = true             # ready jobs and no living worker
+    unclaimed-kind = true        # ready jobs of a kind that no worker knows
+    missed-tick = [1, 3]         # ticks of one entry
+    lease-lost = [1, 10]         # refused writes in the last hour
+    clock-skew = [2, 30]         # seconds between this host and the database
+    [alerts.queues.mail]
+    dead = false
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from cron2queue.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From `warning` on it is a warning, from `critical` on it is critical; None: never."""
+
+    warning: float | None = None
+    critical: float | None = None
+
+
+OFF = Threshold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAlerts:
+    """What is watched for one queue; None for age and depth: taken from the queue's own limits."""
+
+    oldest_age: Threshold | None = None
+    depth: Threshold | None = None
+    dead: Threshold = Threshold(1, None)
+    no_worker: bool = True
+    unclaimed_kind: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertSettings:
+    """Every alert limit of a plan."""
+
+    default: QueueAlerts = QueueAlerts()
+    queues: Mapping[str, QueueAlerts] = field(default_factory=lambda: MappingProxyType({}))
+    missed_tick: Threshold = Threshold(1, 3)
+    lease_lost: Threshold = Threshold(1, None)
+    clock_skew: Threshold = Threshold(2, 30)
+
+    def of(self, queue: str) -> QueueAlerts:
+        """The limits for this queue."""
+        return self.queues.get(queue, self.default)
+
+
+_SWITCHES = frozenset({"no_worker", "unclaimed_kind"})
+_QUEUE_KEYS = frozenset(each.name for each in fields(QueueAlerts))
+_HOST_KEYS = frozenset({"missed_tick", "lease_lost", "clock_skew"})
+
+
+def alert_settings(document: Mapping[str, Any]) -> AlertSettings:
+    """The alert limits of a parsed plan. Raises UsageError that names the key and what it takes."""
+    table = _table(document.get("alerts", {}), "alerts")
+    own = {name: value for name, value in table.items() if name != "queues"}
+    read = _read(own, "alerts", _QUEUE_KEYS | _HOST_KEYS)
+    default = replace(QueueAlerts(), **{name: value for name, value in read.items() if name in _QUEUE_KEYS})
+    queues = {
+        name: replace(default, **_read(_table(each, f"alerts.queues.{name}"), f"alerts.queues.{name}", _QUEUE_KEYS))
+        for name, each in _table(table.get("queues", {}), "alerts.queues").items()
+    }
+    rest = {name: value for name, value in read.items() if name in _HOST_KEYS}
+    return replace(AlertSettings(default=default, queues=MappingProxyType(queues)), **rest)
+
+
+def _table(value: object, where: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise UsageError(f"[{where}] must be a table")
+    return value
+
+
+def _read(table: Mapping[str, object], where: str, known: frozenset[str]) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            words = ", ".join(sorted(each.replace("_", "-") for each in known))
+            raise UsageError(f"unknown key {key!r} in [{where}]", remedy=f"known are {words}")
+        read[name] = _switch(value, f"{where}.{key}") if name in _SWITCHES else _threshold(value, f"{where}.{key}")
+    return read
+
+
+def _switch(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{where} must be true or false, not {value!r:.80}")
+    return value
+
+
+def _threshold(value: object, where: str) -> Threshold:
+    if value is False:
+        return OFF
+    if _is_limit(value):
+        return Threshold(None, float(value))  # type: ignore[arg-type]
+    if isinstance(value, list) and len(value) == 2 and all(map(_is_limit, value)) and value[0] <= value[1]:
+        return Threshold(float(value[0]), float(value[1]))
+    raise UsageError(f"{where} must be a number, [warning, critical] or false, not {value!r:.80}")
+
+
+def _is_limit(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**12
