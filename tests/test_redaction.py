@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cron2queue.redaction import MASK, redact
 from cron2queue.redaction.names import Strength, strength
-from tests.redaction_corpus import CANARY, SHAPE_FRAMES, SHAPES, forms
+from redaction_corpus import CANARY, SHAPE_FRAMES, SHAPES, forms
 
 ORDINARY = (Path(__file__).parent / "redaction_ordinary.txt").read_text(encoding="utf-8").splitlines()
 

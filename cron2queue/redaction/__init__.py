@@ -5,8 +5,6 @@ URLs, assignments and headers, `shapes` knows what keys of well-known services l
 secret (`$PASS`, `${PASS}`, `$(cat file)`, `--password-file F`) stays readable: that is how it should be done.
 """
 
-from collections.abc import Iterable
-
 from cron2queue.redaction import arguments, patterns, shapes
 from cron2queue.redaction.spans import Span
 
@@ -36,19 +34,29 @@ def _may_hold_one(text: str) -> bool:
 
 def redact(text: str) -> str:
     """The text with every recognised secret replaced by a mask, in time linear in its length. Redact before cutting."""
-    if not _may_hold_one(text):
-        return text
-    spans = [*arguments.secrets(text), *patterns.secrets(text), *shapes.secrets(text)]
+    spans = secret_spans(text)
     return _masked(text, spans) if spans else text
 
 
-def _masked(text: str, spans: Iterable[Span]) -> str:
+def secret_spans(text: str) -> list[Span]:
+    """Where the secrets stand, in order and without overlap, for those who must map columns through the masks."""
+    if not _may_hold_one(text):
+        return []
+    merged: list[Span] = []
+    for start, end in sorted([*arguments.secrets(text), *patterns.secrets(text), *shapes.secrets(text)]):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _masked(text: str, spans: list[Span]) -> str:
     kept: list[str] = []
     done = 0
-    for start, end in sorted(spans):
-        if end <= done or start >= end:
-            continue
-        if start > done or not kept:
-            kept += [text[done:start], MASK]
+    for start, end in spans:
+        kept += [text[done:start], MASK]
         done = end
     return "".join([*kept, text[done:]])

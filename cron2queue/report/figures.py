@@ -1,0 +1,146 @@
+"""Figures and names as people read them: durations, counts, places, what becomes of an entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.finding import Finding, Place
+    from cron2queue.analyser.verdicts import Verdict
+    from cron2queue.evidence.statistics import Evidence
+
+_DECISION_WORDS = (
+    ("QUEUE", "to queue"),
+    ("SPLIT", "to split"),
+    ("GUARD", "to guard"),
+    ("FIX", "to fix"),
+    ("DROP", "to delete"),
+    ("ASK", "to ask about"),
+    ("KEEP", "to leave alone"),
+)
+
+
+def duration(seconds: float | None, *, resolution: float = 1.0) -> str:
+    """`6m12s`, `25m00s`, `1h05m`, `5s`; `<1s` below the resolution, `-` when it is not known."""
+    if seconds is None:
+        return "-"
+    if seconds < min(1.0, resolution) or (seconds == 0 and resolution >= 1):
+        return "<1s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    if whole < 86400:
+        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
+
+
+def per_day(runs: float) -> str:
+    """Runs a day: a whole number with separators; below one, how many a year."""
+    if runs <= 0:
+        return "0"
+    if runs < 0.95:
+        return f"{runs * 365.2425:.0f}/yr"
+    return f"{runs:,.0f}" if abs(runs - round(runs)) < 0.05 or runs >= 10 else f"{runs:,.1f}"
+
+
+def share(part: float) -> str:
+    """A share of one as percent, never rounded to nothing or to all."""
+    percent = part * 100
+    if 0 < percent < 1:
+        return "<1%"
+    return ">99%" if 99 < percent < 100 else f"{percent:.0f}%"
+
+
+def counted(number: int, word: str) -> str:
+    """`1 error`, `3 errors`."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word[:-1] + 'ie' if word.endswith('y') else word}s"
+
+
+def runs_per_day(verdict: Verdict) -> float:
+    """How often the entry starts on a mean day, by its schedule; an @reboot entry counts for nothing."""
+    return float(getattr(verdict.entry.schedule, "runs_per_day", 0.0))
+
+
+def evidence_of(audit: Audit, verdict: Verdict) -> Evidence | None:
+    """What was measured for the entry, if anything."""
+    return audit.book.by_entry.get(verdict.entry_id)
+
+
+def decisions(audit: Audit) -> list[tuple[int, str]]:
+    """How many entries come to each decision, in words and in a fixed order; the numbers add up to all entries."""
+    found = Counter(str(verdict.decision) for verdict in audit.verdicts)
+    return [(found[name], words) for name, words in _DECISION_WORDS if found[name]]
+
+
+def standing(audit: Audit) -> list[Finding]:
+    """The findings that count: neither ignored by a comment nor in the baseline."""
+    return [finding for finding in audit.findings if finding.suppressed is None]
+
+
+def failing(audit: Audit, fail_on: str) -> int:
+    """How many findings are at or above the threshold; none for "never"."""
+    return sum(reaches(finding.severity, fail_on) for finding in standing(audit))
+
+
+def reaches(severity: str, fail_on: str) -> bool:
+    """True when a finding of this severity fails at this threshold."""
+    ladder = ("error", "warning", "note")
+    return fail_on in ladder and ladder.index(severity) <= ladder.index(fail_on)
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """For each path the shortest end that tells it apart from the others: `crontab`, `cron.d/php`, `web1/crontab`."""
+    unique = sorted(set(paths))
+    names: dict[str, str] = {}
+    for path in unique:
+        parts = [part for part in path.split("/") if part]
+        ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+        names[path] = next((end for end in ends if _tells_apart(end, unique)), path)
+    return names
+
+
+def _tells_apart(end: str, paths: Sequence[str]) -> bool:
+    return sum(other == end or other.endswith("/" + end) for other in paths) == 1
+
+
+class Places:
+    """How places are called in one report: `line 12` when there is one file, `crontab:12` when there are more."""
+
+    def __init__(self, audit: Audit) -> None:
+        self._names = short_names([file.path for file in audit.files])
+        self.one_file = len(audit.files) <= 1
+
+    def of(self, path: str, line: int | None) -> str:
+        """A place in few characters."""
+        if self.one_file:
+            return f"line {line}" if line is not None else "file"
+        name = self._names.get(path, path)
+        return f"{name}:{line}" if line is not None else name
+
+    def of_many(self, places: Sequence[Place]) -> str:
+        """Several places, lines of one file joined to ranges: `lines 6-11, 13`, `crontab:6-11,13 php:2`."""
+        by_path: dict[str, list[int]] = {}
+        for place in places:
+            by_path.setdefault(place.path, []).extend([] if place.line is None else [place.line])
+        if self.one_file:
+            lines = next(iter(by_path.values()), [])
+            return f"line{'s' if len(set(lines)) > 1 else ''} {ranges(lines)}" if lines else "file"
+        return " ".join(
+            f"{self.of(path, None)}:{ranges(lines, ',')}" if lines else self.of(path, None) for path, lines in by_path.items()
+        )
+
+
+def ranges(numbers: Sequence[int], comma: str = ", ") -> str:
+    """`6-11, 13`"""
+    spans: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return comma.join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

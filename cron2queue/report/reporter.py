@@ -1,0 +1,71 @@
+"""The contract of the reporters: one class a module in reporters/, found by its name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from cron2queue.discovery import members
+from cron2queue.errors import UsageError
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+
+_FAMILY = "cron2queue.report.reporters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderOptions:
+    """How the reader wants it.
+
+    `width` in columns; `why` prints the signs behind each verdict; `fail_on` is "error", "warning", "note" or "never";
+    `next_command` is what to type next; `unreadable` are sources that could not be read, each with its reason;
+    `verbose` unfolds what is folded into counts, `quiet` leaves only the summary and the result.
+    """
+
+    width: int = 100
+    color: bool = False
+    ascii: bool = False
+    why: bool = False
+    fail_on: str = "error"
+    next_command: str = ""
+    unreadable: tuple[str, ...] = ()
+    verbose: bool = False
+    quiet: bool = False
+
+
+class Reporter(ABC):
+    """One format. It decides nothing: whatever it prints stands in the audit, made safe and redacted on the way."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def render(self, audit: Audit, options: RenderOptions) -> str:
+        """The whole report, ending in a line break."""
+
+
+def reporter_names() -> list[str]:
+    """The names of all formats, without importing them."""
+    package = importlib.import_module(_FAMILY)
+    return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+
+
+def reporter_named(name: str) -> Reporter:
+    """The reporter of this name; raises UsageError with the nearest name for any other. Imports only that one."""
+    names = reporter_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
+        raise UsageError(f"there is no format {name!r}", remedy=remedy, place="--format")
+    module = importlib.import_module(f"{_FAMILY}.{name}")
+    found = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+    return next(value() for value in found if issubclass(value, Reporter))
+
+
+def all_reporters() -> list[Reporter]:
+    """One of each, in the order of their names."""
+    return [member() for member in members(_FAMILY, Reporter)]  # type: ignore[type-abstract]

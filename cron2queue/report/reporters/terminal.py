@@ -1,0 +1,72 @@
+"""terminal: for the person at the keyboard; right at any width from 40 columns, with or without colour, in ASCII or not."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.console import Console
+from rich.text import Text
+
+from cron2queue.report.figures import Places
+from cron2queue.report.reporter import RenderOptions, Reporter
+from cron2queue.report.screen import findings, load, order, summary
+from cron2queue.report.screen.ink import Ink, hanging, heading
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+
+
+class TerminalReporter(Reporter):
+    """Is something broken, what costs most, what to do first, what to leave alone, and how sure we are: in this order."""
+
+    name: ClassVar[str] = "terminal"
+
+    def render(self, audit: Audit, options: RenderOptions) -> str:
+        """Lines of at most `options.width` columns; colour only where asked for."""
+        ink = Ink(width=max(40, options.width), ascii=options.ascii, places=Places(audit), verbose=options.verbose)
+        lines: list[Text] = []
+        for block in _blocks(audit, options, ink):
+            lines += [*([Text()] if lines and block else []), *block]
+        return _colored(lines, ink.width) if options.color else "".join(f"{line.plain.rstrip()}\n" for line in lines)
+
+
+def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> list[list[Text]]:
+    top = [summary.title(audit, ink), [*summary.figures(audit, ink), *summary.files(audit, ink)]]
+    end = summary.result(audit, options, ink)
+    if options.quiet:
+        return [*top, end]
+    return [
+        *top,
+        findings.section(audit, ink),
+        _no_evidence(audit, ink),
+        load.section(audit, ink),
+        load.chains(audit, ink),
+        order.section(audit, ink, why=options.why),
+        end,
+    ]
+
+
+def _no_evidence(audit: Audit, ink: Ink) -> list[Text]:
+    """Without logs no duration is known; how to get them is one line."""
+    book = audit.book
+    skipped = [Text(row) for part in book.skipped for row in hanging(ink.text(part), ink.width, first="  not used: ")]
+    if book.available:
+        return [*heading(ink, "EVIDENCE"), *skipped] if skipped else []
+    said = [Text(row) for row in hanging(ink.text(book.how_to_get_evidence), ink.width, first="  ")]
+    return [
+        *heading(ink, "EVIDENCE", "none: durations, overlaps and empty runs are unknown, and none is invented"),
+        *said,
+        *skipped,
+    ]
+
+
+def _colored(lines: list[Text], width: int) -> str:
+    sink = io.StringIO()
+    console = Console(
+        file=sink, width=width, force_terminal=True, color_system="standard", markup=False, emoji=False, highlight=False
+    )  # fmt: skip
+    for line in lines:
+        line.rstrip()
+        console.print(line, overflow="ignore", no_wrap=True, crop=False)
+    return sink.getvalue()

@@ -1,0 +1,122 @@
+"""The findings, worst first: one line each, its source line where a place in it is meant, how it is known, the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from cron2queue.report.columns import columns
+from cron2queue.report.figures import standing
+from cron2queue.report.screen.ink import LETTERS, STYLES, Ink, hanging, heading, joined, styled
+from cron2queue.report.shown import excerpt
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.finding import Finding
+
+Group = list["Finding"]
+
+
+def section(audit: Audit, ink: Ink) -> list[Text]:
+    """All standing findings; those that say the same of several lines are one, and equal notes are folded to a count."""
+    groups = _groups(standing(audit), fold_notes=not ink.verbose)
+    if not groups:
+        return []
+    code = groups[0][0].code
+    lines = heading(ink, "FINDINGS", f"worst first; `cron2queue explain {code}` tells why, shows the evidence and the remedy")
+    for position, group in enumerate(groups):
+        block = _block(group, ink)
+        one_liners = position and len(block) == 1 and len(_block(groups[position - 1], ink)) == 1
+        lines += block if one_liners else [Text(), *block]
+    return [*lines, *_not_judged(audit, ink)]
+
+
+def _groups(findings: Iterable[Finding], *, fold_notes: bool) -> list[Group]:
+    """In the given order. Folded: the same words about several lines, and all notes of one rule."""
+    groups: dict[tuple[str, ...], Group] = {}
+    for finding in findings:
+        same_words = (finding.message, finding.evidence, finding.remedy)
+        folded = fold_notes and finding.severity == "note"
+        key = (finding.code, finding.severity, finding.confidence, *(() if folded else same_words))
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _block(group: Group, ink: Ink) -> list[Text]:
+    first = group[0]
+    indent = 11 if ink.width >= 60 else 3
+    lines = _headline(group, indent, ink)
+    if len(group) == 1 and first.source_line is not None and (first.place.column is not None or first.severity == "error"):
+        lines += _frame(first, indent, ink)
+    lines += _known(first, indent, ink)
+    if first.remedy:
+        lines += [Text(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
+    if len({finding.message for finding in group}) > 1:
+        more = f"= and {len(group) - 1} more like it; --verbose shows each"
+        lines += [styled(row, "quiet") for row in hanging(more, ink.width, first=" " * indent)]
+    return lines
+
+
+def _headline(group: Group, indent: int, ink: Ink) -> list[Text]:
+    first = group[0]
+    place = ink.text(ink.places.of_many([finding.place for finding in group]))
+    head = f" {LETTERS[first.severity]} {first.code}  "
+    certain = "" if first.evidence else str(first.confidence)
+    lead = f"{place}  " if columns(place) < ink.width // 3 else place
+    rows = hanging(lead + ink.text(first.message), ink.width, first=head, rest=" " * indent)
+    if columns(place) >= ink.width // 3:
+        rows = [
+            *hanging(place, ink.width, first=head, rest=" " * indent),
+            *hanging(ink.text(first.message), ink.width, first=" " * indent),
+        ]
+    lines = [Text(row) for row in rows]
+    lines[0].stylize(STYLES[first.severity], 1, len(head) - 2)
+    return _with_certainty(lines, certain, ink)
+
+
+def _with_certainty(lines: list[Text], certain: str, ink: Ink) -> list[Text]:
+    """The last line with the confidence at its right end, or below when there is no room."""
+    if not certain:
+        return lines
+    gap = ink.edge - columns(lines[-1].plain) - columns(certain)
+    if gap < 2 and columns(lines[-1].plain) + 3 + columns(certain) <= ink.width:
+        gap = 3
+    if gap >= 2:
+        lines[-1].append(" " * gap).append(certain, style=STYLES["quiet"])
+        return lines
+    return [*lines, styled(" " * max(0, ink.edge - columns(certain)) + certain, "quiet")]
+
+
+def _known(finding: Finding, indent: int, ink: Ink) -> list[Text]:
+    if not finding.evidence:
+        return []
+    lines = [Text(row) for row in hanging(ink.text(finding.evidence), ink.width, first=" " * indent + "= ")]
+    return _with_certainty(lines, str(finding.confidence), ink)
+
+
+def _frame(finding: Finding, indent: int, ink: Ink) -> list[Text]:
+    number = str(finding.place.line or "")
+    gutter = " " * indent + number
+    room = ink.width - len(gutter) - 3
+    piece = excerpt(finding.source_line or "", room, finding.place.column, finding.place.end_column, ascii_only=ink.ascii)
+    lines = [joined(gutter, (" | ", "quiet"), piece.text)]
+    if piece.end > piece.start:
+        caret = "^" * (piece.end - piece.start)
+        lines.append(joined(" " * len(gutter), (" | ", "quiet"), " " * piece.start, (caret, finding.severity)))
+    return lines
+
+
+def _not_judged(audit: Audit, ink: Ink) -> list[Text]:
+    """Rules that could not look, so that silence is not taken for a clean bill."""
+    by_reason: dict[str, list[str]] = {}
+    for each in audit.not_judged:
+        codes = by_reason.setdefault(each.reason, [])
+        if each.code not in codes:
+            codes.append(each.code)
+    lines: list[Text] = []
+    for reason, codes in by_reason.items():
+        said = f"not judged: {', '.join(codes)}: {ink.text(reason)}"
+        lines += [styled(row, "quiet") for row in hanging(said, ink.width, first=" - ")]
+    return [Text(), *lines] if lines else []

@@ -1,0 +1,126 @@
+"""MIGRATION ORDER: what becomes of each entry, by pain; with --why the signs behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from cron2queue.report.columns import columns, fitted, folded
+from cron2queue.report.figures import duration, evidence_of, per_day, runs_per_day
+from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.verdicts import Signs, Verdict
+
+_BECOMES = {
+    "QUEUE": "queue",
+    "SPLIT": "split",
+    "GUARD": "guarded",
+    "KEEP": "stays",
+    "FIX": "fixed",
+    "DROP": "deleted",
+    "ASK": "?",
+}
+_LEAST_ROOM = 24  # for a reason beside its row; with less it stands below
+_SIGN_WORDS = {
+    "mostly_empty": "mostly empty",
+    "overlap_hurts": "overlap hurts",
+    "user_waits": "a user waits",
+    "lost_on_failure": "lost on failure",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of the table: its heading, its width, whether figures stand to the right."""
+
+    title: str
+    width: int
+    right: bool = False
+
+
+def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
+    """The table of all entries; every entry has one row."""
+    if not audit.verdicts:
+        return []
+    hint = "by pain, not by effort" if why else "by pain, not by effort; --why prints the signs"
+    lines = heading(ink, "MIGRATION ORDER", hint)
+    rows = [_cells(audit, verdict, ink) for verdict in audit.verdicts]
+    table = _columns(rows, ink)
+    titles = " ".join(fitted(c.title, c.width, right=c.right) for c in table)
+    lines.append(styled(f"{titles}  because" if _room(table, ink) else titles.rstrip(), "quiet"))
+    for verdict, row in zip(audit.verdicts, rows, strict=True):
+        lines += _row(verdict, row, table, ink)
+        lines += _signs(verdict.signs, ink) if why else []
+        for question in verdict.questions if why or verdict.decision == "ASK" else ():
+            lines += [Text(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
+    return lines
+
+
+def becomes(verdict: Verdict) -> str:
+    """What becomes of the entry in two or three words."""
+    return verdict.becomes or _BECOMES[verdict.decision]
+
+
+def _cells(audit: Audit, verdict: Verdict, ink: Ink) -> dict[str, str]:
+    evidence = evidence_of(audit, verdict)
+    p95 = duration(evidence.p95_seconds, resolution=evidence.resolution) if evidence else "-"
+    where = str(verdict.entry.number) if ink.places.one_file else ink.text(ink.places.of(verdict.path, verdict.entry.number))
+    return {
+        "#": "-" if verdict.order is None else str(verdict.order),
+        "line": where,
+        "job": ink.text(verdict.name),
+        "runs/day": per_day(runs_per_day(verdict)),
+        "p95": p95,
+        "becomes": ink.text(becomes(verdict)),
+        "overlap": verdict.overlap or "-",
+    }
+
+
+def _columns(rows: Sequence[dict[str, str]], ink: Ink) -> list[Column]:
+    """Widths by content within limits; below 80 columns five columns are kept, and the reason stands below."""
+    wide = {name: max(columns(name), *(columns(row[name]) for row in rows)) for name in rows[0]}
+    names = list(wide) if ink.width >= 80 else ["#", "line", "job", "becomes"]
+    limits = {"line": max(5, ink.width // 5), "job": max(10, ink.width // 5), "becomes": max(10, ink.width // 5)}
+    figures = {"#", "line", "runs/day", "p95"} if ink.places.one_file else {"#", "runs/day", "p95"}
+    table = [Column(title=name, width=min(wide[name], limits.get(name, 99)), right=name in figures) for name in names]
+    table[0] = Column(title="#", width=max(3, table[0].width), right=True)
+    while sum(c.width + 1 for c in table) > ink.width:
+        widest = max(range(2, len(table)), key=lambda i: table[i].width)
+        table[widest] = Column(title=table[widest].title, width=table[widest].width - 1)
+    return table
+
+
+def _room(table: Sequence[Column], ink: Ink) -> int:
+    """Columns left for the reason; 0 when it must stand below the row."""
+    left = ink.width - sum(column.width + 1 for column in table) - 1
+    return left if left >= _LEAST_ROOM else 0
+
+
+def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], ink: Ink) -> list[Text]:
+    head = " ".join(fitted(row[c.title], c.width, right=c.right, mark=ink.mark) for c in table)
+    room = _room(table, ink)
+    because = ink.text(verdict.because)
+    if not room:
+        return [Text(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first="      "))]
+    rows = folded(because, room)
+    below = " " * (columns(head) + 2)
+    return [joined(head, "  ", rows[0]), *(Text(below + line) for line in rows[1:])]
+
+
+def _signs(signs: Signs, ink: Ink) -> list[Text]:
+    lines: list[Text] = []
+    for name, sign in signs:
+        known = "" if sign.answer == "unknown" else f" ({sign.confidence})"
+        lead = f"       {_SIGN_WORDS[name]:<16}"
+        rows = hanging(
+            f"{sign.answer}{known}: {ink.text(sign.reason)}", ink.width, first=lead, rest=" " * min(len(lead), ink.width // 3)
+        )
+        lines += [Text(row) for row in rows]
+        if sign.answer == "yes":
+            lines[-len(rows)].stylize(STYLES["heading"], len(lead), len(lead) + 3)
+    return lines

@@ -1,0 +1,97 @@
+"""The top of the report: what was read, how it is known, how much was found; and its end: the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from cron2queue.report.figures import counted, decisions, failing
+from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.report.reporter import RenderOptions
+
+_KINDS = {"entries": "entry", "assignments": "assignment", "comments": "comment", "blank": "blank", "malformed": "malformed"}
+_GAP = "   "
+
+
+def title(audit: Audit, ink: Ink) -> list[Text]:
+    """Source, dialect, zone, entries and evidence window on one line, or as few as they need."""
+    files = audit.files
+    source = ink.text(files[0].path) if len(files) == 1 else counted(len(files), "file")
+    dialects = " and ".join(dict.fromkeys(file.dialect for file in files)) or "none"
+    entries = counted(sum(len(file.entries) for file in files), "entry")
+    facts = [source, f"dialect {dialects}", ink.text(str(audit.zone)), entries, f"evidence: {_evidence(audit, ink)}"]
+    lines = flowing(["cron2queue audit", *facts], ink.width)
+    return [joined((lines[0][:16], "heading"), lines[0][16:]), *(Text(line) for line in lines[1:])]
+
+
+def _evidence(audit: Audit, ink: Ink) -> str:
+    book = audit.book
+    if not book.available:
+        return "none"
+    sources = ", ".join(ink.text(source) for source in book.sources[:2]) + (", ..." if len(book.sources) > 2 else "")
+    window = f", {max(1, round(book.window.days))} d" if book.window else ""
+    return f"{sources}{window}"
+
+
+def figures(audit: Audit, ink: Ink) -> list[Text]:
+    """Findings by severity, starts, peak; then what becomes of the entries. All numbers add up."""
+    s = audit.summary
+    left = "  " + _GAP.join((counted(s.error, "error"), counted(s.warning, "warning"), counted(s.note, "note")))
+    ignored = s.suppressed - s.baseline if s.suppressed >= s.baseline else s.suppressed
+    hidden = [f"{n} {words}" for n, words in ((ignored, "ignored"), (s.baseline, "in the baseline")) if n]
+    left += f"{_GAP}({', '.join(hidden)})" if hidden else ""
+    right = f"{s.starts_per_day:,.0f} starts/day"
+    right += f"{_GAP}peak {audit.load.peak} alive" if audit.load and audit.load.peak else ""
+    words = [f"{number} {what}" for number, what in decisions(audit)]
+    if words:
+        number, _, what = words[0].partition(" ")
+        words[0] = f"{number} {'entry' if number == '1' else 'entries'} {what}"
+    outcome = flowing([f"  {words[0]}", *words[1:]], ink.width) if words else []
+    return [Text(row) for row in [*spread(ink, left, right), *outcome]]
+
+
+def files(audit: Audit, ink: Ink) -> list[Text]:
+    """What each file holds, by kinds of line that add up; and what was assumed or could not be used."""
+    lines: list[Text] = []
+    for file in audit.files:
+        lines += [Text(row) for row in flowing(_counts(file, ink), ink.width, indent="    ", gap=" ")]
+        if not file.loaded:
+            said = f"cron ignores this file: {ink.text(file.why or 'no reason known')}"
+            lines += [styled(row, "error") for row in hanging(said, ink.width, first="    ")]
+        for note in file.notes:
+            lines += [styled(row, "quiet") for row in hanging(ink.text(note), ink.width, first="    ")]
+    return lines
+
+
+def _counts(file: CrontabFile, ink: Ink) -> list[str]:
+    counts = file.counts
+    present = [(counts[key], key, word) for key, word in _KINDS.items() if counts[key]]
+    parts = [f"{number} {word}" if word == key else counted(number, word) for number, key, word in present]
+    sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(parts)]
+    return [f"  {ink.text(file.path)} ", f"{file.dialect}, {file.kind} ", counted(counts["lines"], "line"), *sums]
+
+
+def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
+    """FAIL or OK with the threshold and the exit status, sources that could not be read, and what to type next."""
+    lines: list[Text] = []
+    for reason in options.unreadable:
+        lines += [styled(row, "error") for row in hanging(ink.text(reason), ink.width, first="NOT READ  ")]
+    failed = failing(audit, options.fail_on)
+    status = 1 if failed else 3 if options.unreadable else 0
+    word = "FAIL" if failed else "OK  "
+    at_least = "" if options.fail_on == "error" else f" of {options.fail_on} or worse"
+    said = counted(failed, "error") if failed and not at_least else counted(failed, "finding") + at_least
+    counts = f"{said if failed else 'nothing at or above the threshold'}, threshold --fail-on={options.fail_on}"
+    rows = spread(ink, f"{word} {counts}", f"exit status {status}")
+    lines.append(joined((word, "error" if failed else "good"), rows[0][4:]))
+    lines += [Text(row) for row in rows[1:]]
+    if options.next_command:
+        lines += [
+            joined((row[:4], "heading"), row[4:]) for row in hanging(ink.text(options.next_command), ink.width, first="Next ")
+        ]
+    return lines
