@@ -140,11 +140,20 @@ def _until_none(pid: int, without: frozenset[Process], end: Callable[[Iterable[P
     return len(seen)
 
 
-def reap_all() -> None:
-    """Collect every dead child, so that no zombie stays."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+def kill_orphans(known: frozenset[int]) -> int:
+    """KILL and collect every child of this process that is not in `known`, with all its descendants; how many."""
+    ended = 0
+    for _ in range(_ROUNDS):
+        orphans = [each for each in _children_by_parent().get(os.getpid(), []) if each.process.pid not in known]
+        if not orphans:
+            break
+        for each in orphans:
+            kill_tree(each.process.pid)
+            send(each.process, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(each.process.pid, 0)
+            ended += 1
+    return ended
 
 
 def rss_bytes(pids: Iterable[int]) -> int:

@@ -1,0 +1,47 @@
+"""`python -m cron2queue.runtime enqueue|work`: the lean command line of producers and workers.
+
+Cron starts `enqueue` each minute: nothing is imported here that it does not need.
+"""
+
+import argparse
+import sys
+
+from cron2queue.errors import Cron2QueueError
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime", description="Producers and workers, lean.")
+    parser.add_argument("command", choices=["enqueue", "work"])
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; its exit status as in docs/reference/exit-statuses.md."""
+    command = _parser().parse_args(arguments[:1] or ["--help"]).command
+    try:
+        return _work(arguments[1:]) if command == "work" else _enqueue(arguments[1:])
+    except Cron2QueueError as trouble:
+        from cron2queue.redaction import redact
+        from cron2queue.text import safe_text
+
+        lines = [safe_text(redact(line)) for line in str(trouble).split("\n")]
+        print("cron2queue: " + "\n".join(lines), file=sys.stderr)
+        return trouble.exit_status
+
+
+def _work(arguments: list[str]) -> int:
+    from cron2queue.runtime.worker.commandline import add_options, work
+
+    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime work", description="Work on jobs until told to stop.")
+    add_options(parser)
+    return work(parser.parse_args(arguments))
+
+
+def _enqueue(arguments: list[str]) -> int:
+    from cron2queue.runtime.producer import main as enqueue
+
+    return enqueue(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

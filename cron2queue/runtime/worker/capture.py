@@ -1,0 +1,60 @@
+"""What a Python handler prints, kept like a program's output: head and tail."""
+
+import os
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import UnsupportedOperation
+
+from cron2queue.runtime.worker.output import HeadAndTail
+
+_CHUNK = 64 * 1024
+
+
+@dataclass(slots=True, kw_only=True)
+class Capture:
+    """The reading end of the pipe that standard output and error of this process lead into."""
+
+    descriptor: int
+    _kept: HeadAndTail = field(default_factory=HeadAndTail)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def install(cls) -> "Capture":
+        """Lead this process's standard output and error into a pipe."""
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(reading, False)
+        for standard in (1, 2):
+            os.dup2(writing, standard, inheritable=True)
+        os.close(writing)
+        return cls(descriptor=reading)
+
+    def take(self) -> None:
+        """Read what is there; called by the watcher, so that a full pipe never stops a handler."""
+        with self._turn:
+            self._read()
+
+    def _read(self) -> None:
+        for _ in range(64):
+            try:
+                data = os.read(self.descriptor, _CHUNK)
+            except BlockingIOError:
+                return
+            self._kept.feed(data)
+
+    def begin(self) -> None:
+        """Forget what was printed before this job."""
+        with self._turn:
+            self._read()
+            if self._kept.total:
+                self._kept = HeadAndTail()
+
+    def end(self) -> str:
+        """What was printed since `begin`."""
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, UnsupportedOperation, AttributeError):
+                stream.flush()
+        with self._turn:
+            self._read()
+            return self._kept.text()

@@ -1,0 +1,55 @@
+"""What wakes the pump before its next look: datagrams of producers on this host, writes to the SQLite file."""
+
+import ctypes
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from cron2queue.runtime.address import Address
+from cron2queue.runtime.wakeups import listen
+
+Hint = tuple[int, Callable[[], None]]  # a descriptor to watch, and what empties it
+
+_IN_MODIFY = 0x2
+_IN_CREATE = 0x100
+_IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def hints_for(address: Address, prefix: str) -> list[Hint]:
+    """All hints that this host and database offer; polling stays beside them."""
+    found: list[Hint] = []
+    if (end := listen(address, prefix)) is not None:
+        found.append((end.fileno(), lambda: _drain_socket(end)))
+    if address.family == "sqlite" and address.database:
+        descriptor = watch_writes(Path(address.database + "-wal"))
+        if descriptor is not None:
+            found.append((descriptor, lambda: _drain_descriptor(descriptor)))
+    return found
+
+
+def watch_writes(path: Path) -> int | None:
+    """An inotify(7) descriptor that becomes readable when the file is written to; None where there is no inotify."""
+    if not path.exists():
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor: int = libc.inotify_init1(_IN_NONBLOCK_CLOEXEC)
+    if descriptor < 0:
+        return None
+    if libc.inotify_add_watch(descriptor, os.fsencode(path), _IN_MODIFY | _IN_CREATE) < 0:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _drain_socket(end: socket.socket) -> None:
+    with suppress(BlockingIOError):
+        while end.recv(64):
+            pass
+
+
+def _drain_descriptor(descriptor: int) -> None:
+    with suppress(BlockingIOError):
+        while os.read(descriptor, 65536):
+            pass

@@ -1,0 +1,40 @@
+"""A worker as PID 1 of a container: a small init that reaps and passes signals on, and the worker as its child."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+_PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def is_init() -> bool:
+    """Whether this process has to do what an init does."""
+    return os.getpid() == 1
+
+
+def run_as_init(command: Sequence[str]) -> int:
+    """Run the command as a child until it ends, pass signals on, reap every orphan; its exit status."""
+    child = subprocess.Popen(list(command))
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        os.kill(child.pid, number)
+
+    for number in _PASSED_ON:
+        signal.signal(number, pass_on)
+    return _reap_until(child.pid)
+
+
+def _reap_until(main: int) -> int:
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == main:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+
+
+def own_command() -> list[str]:
+    """How this process was started, to start it again as a child."""
+    return [sys.executable, *sys.orig_argv[1:]]

@@ -1,0 +1,273 @@
+"""The pump: claims, feeds the children, takes their answers and settles. One thread, one connection, no waiting on jobs."""
+
+import logging
+import select
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from cron2queue.errors import Cron2QueueError
+from cron2queue.runtime.jobs import Job, Settlement
+from cron2queue.runtime.store import Store
+from cron2queue.runtime.worker.control import Control
+from cron2queue.runtime.worker.crew import Crew
+from cron2queue.runtime.worker.endings import Endings
+from cron2queue.runtime.worker.lanes import Lane
+from cron2queue.runtime.worker.looks import has_work
+from cron2queue.runtime.worker.options import WorkerOptions
+from cron2queue.runtime.worker.slots import Slot
+
+log = logging.getLogger("cron2queue.worker")
+
+_MOST_IN_ONE_COMMIT = 200
+_LONGEST_PAUSE = 5.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Pump:
+    """Runs until the worker is to stop and nothing is in hand (or, draining, until nothing is left to do)."""
+
+    options: WorkerOptions
+    store: Store
+    worker: str
+    crew: Crew
+    lanes: list[Lane]
+    control: Control
+    random: Random
+    hints: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+    poll: select.poll = field(default_factory=select.poll)
+    handlers: dict[int, Callable[[], None]] = field(default_factory=dict)
+    waiting: list[Settlement] = field(default_factory=list)
+    waiting_since: float = 0.0
+    strict_waiting: bool = False
+    next_lane: int = 0
+    pause_until: float = 0.0
+    failures: int = 0
+    reconcile_at: float = 0.0
+    endings: Endings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.endings = Endings(crew=self.crew, lanes=self.lanes, random=self.random, settle=self._finished)
+        self._watch(self.control.wake_fd, self.control.drain_wakes)
+        for descriptor, act in self.hints:
+            self._watch(descriptor, lambda act=act: self._hinted(act))  # type: ignore[misc]
+        self.reconcile_at = time.monotonic() + self.options.timing.reconcile
+
+    def _watch(self, descriptor: int, act: Callable[[], None]) -> None:
+        self.handlers[descriptor] = act
+        self.poll.register(descriptor, select.POLLIN)
+
+    def _hinted(self, act: Callable[[], None]) -> None:
+        act()
+        self.look_now()
+
+    def look_now(self) -> None:
+        """Something may have become ready in any queue."""
+        for lane in self.lanes:
+            lane.look_now()
+
+    def run(self) -> None:
+        """The loop. Leaves only when every job is settled or given back, or the worker has to go at once."""
+        while not self._is_over():
+            self.control.pump_turned()
+            self._wait()
+            self._act()
+
+    def _is_over(self) -> bool:
+        if self.control.abandoned:
+            return True
+        in_hand = self.waiting or any(slot.assigned for slot in self.crew.slots)
+        if in_hand:
+            return False
+        return self.control.stopping or (self.options.drain and self._is_drained())
+
+    def _is_drained(self) -> bool:
+        """Nothing in hand, and the last look at every queue found nothing: ask the table whether that was all."""
+        if any(lane.next_look == 0.0 for lane in self.lanes):
+            return False
+        return not has_work(self.store, self.options.queues, sorted(self.crew.nursery.kinds))
+
+    def _wait(self) -> None:
+        for descriptor, _ in self.poll.poll(self._milliseconds()):
+            if act := self.handlers.get(descriptor):
+                act()
+
+    def _milliseconds(self) -> int:
+        now = time.monotonic()
+        times = [now + self.options.timing.poll]
+        if self.waiting:
+            times.append(max(self.pause_until, self._settle_due()))
+        if not self.control.stopping:
+            times += [max(lane.next_look, self.pause_until) for lane in self.lanes if self.crew.room(lane)]
+        return max(0, int((min(times) - now) * 1000 + 0.999))
+
+    def _settle_due(self) -> float:
+        """At once, unless further answers of short jobs are on their way."""
+        if self.strict_waiting or len(self.waiting) >= self.options.group or not self._group_at_work():
+            return 0.0
+        return self.waiting_since + self.options.timing.settle
+
+    def _group_at_work(self) -> bool:
+        return any(len(slot.assigned) > 1 for slot in self.crew.slots if not slot.threads)
+
+    def _act(self) -> None:
+        now = time.monotonic()
+        if self.control.looks:
+            self.control.looks = False
+            self.look_now()
+        if now < self.pause_until:
+            return
+        try:
+            self._settle_and_claim(now)
+            self._upkeep(now)
+            self.failures = 0
+        except Cron2QueueError as trouble:
+            self._database_trouble(trouble)
+
+    def _settle_and_claim(self, now: float) -> None:
+        lanes = self._hungry(now)
+        due = bool(self.waiting) and now >= self._settle_due()
+        if lanes:
+            self._claim_in(lanes[0], settle=bool(self.waiting))
+            for lane in lanes[1:]:
+                self._claim_in(lane, settle=bool(self.waiting))
+        elif due:
+            self._settle()
+
+    def _hungry(self, now: float) -> list[Lane]:
+        if self.control.stopping or self.control.is_fenced():
+            return []
+        count = len(self.lanes)
+        self.next_lane = (self.next_lane + 1) % max(1, count)
+        turned = self.lanes[self.next_lane :] + self.lanes[: self.next_lane]
+        eager = bool(self.waiting) and now >= self._settle_due()  # a commit is due anyway: claim with it
+        return [lane for lane in turned if (eager or now >= lane.next_look) and self.crew.room(lane)]
+
+    def _claim_in(self, lane: Lane, *, settle: bool) -> None:
+        wanted = self.crew.room(lane)
+        if not wanted:
+            return
+        batch = self._batch() if settle else []
+        jobs = self._ask(lane, wanted, batch)
+        lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
+        if jobs:
+            self._give(lane, jobs)
+
+    def _ask(self, lane: Lane, wanted: int, batch: list[Settlement]) -> list[Job]:
+        self.control.pump_turned()
+        with self.control.database_turn:
+            if not batch:
+                return self.store.claim(lane.queue, kinds=lane.kinds, limit=wanted, worker=self.worker)
+            held, jobs = self.store.settle_and_claim(batch, lane.queue, kinds=lane.kinds, limit=wanted, worker=self.worker)
+        self._settled(batch, held)
+        return jobs
+
+    def _give(self, lane: Lane, jobs: list[Job]) -> None:
+        known = {id(slot) for slot in self.crew.slots}
+        self.crew.give(lane, jobs)
+        for slot in self.crew.slots:
+            if id(slot) not in known:
+                self._watch_slot(slot)
+
+    def _watch_slot(self, slot: Slot) -> None:
+        self._watch(slot.jobs.socket.fileno(), lambda: self._heard(slot))
+        self._watch(slot.pidfd, lambda: self._died(slot))
+        self.control.slots_changed(self.crew.slots)
+
+    def _heard(self, slot: Slot) -> None:
+        slot.jobs.flush()
+        for message in slot.jobs.receive():
+            self._take(slot, message)
+        if slot.jobs.closed:
+            with suppress(KeyError):
+                self.poll.unregister(slot.jobs.socket.fileno())
+        elif not slot.assigned and not slot.retiring and self.crew.is_spent(slot):
+            self.crew.retire(slot)
+
+    def _take(self, slot: Slot, message: list[Any]) -> None:
+        if message[0] == "progress":
+            _, number, fraction, phase = message
+            if assignment := slot.assigned.get(number):
+                assignment.progress = (fraction, phase)
+                self.control.has_progress = True
+            return
+        self.endings.answered(slot, message)
+
+    def _died(self, slot: Slot) -> None:
+        for descriptor in (slot.jobs.socket.fileno(), slot.pidfd):
+            with suppress(KeyError):
+                self.poll.unregister(descriptor)
+            self.handlers.pop(descriptor, None)
+        for message in slot.jobs.receive():
+            self._take(slot, message)
+        self.endings.died(slot)
+        self.control.slots_changed(self.crew.slots)
+
+    def _finished(self, settlement: Settlement, *, strict: bool, shortage: bool) -> None:
+        if not self.waiting:
+            self.waiting_since = time.monotonic()
+        self.waiting.append(settlement)
+        self.strict_waiting = self.strict_waiting or strict
+        if shortage:
+            self._pause(1.0)
+
+    def _batch(self) -> list[Settlement]:
+        return self.waiting[: 1 if self.strict_waiting else _MOST_IN_ONE_COMMIT]
+
+    def _settle(self) -> None:
+        batch = self._batch()
+        self.control.pump_turned()
+        with self.control.database_turn:
+            held = self.store.settle(batch)
+        self._settled(batch, held)
+
+    def _settled(self, batch: list[Settlement], held: list[bool]) -> None:
+        del self.waiting[: len(batch)]
+        self.waiting_since = time.monotonic()
+        self.strict_waiting = self.strict_waiting and bool(self.waiting)
+        for settlement, kept in zip(batch, held, strict=True):
+            if not kept:
+                self.control.count("lease_lost")
+                log.warning("lease lost", extra={"job": settlement.job.public_id, "kind": settlement.job.kind})
+
+    def _upkeep(self, now: float) -> None:
+        if now >= self.reconcile_at:
+            self.reconcile()
+        if self.control.has_progress:
+            self._write_progress()
+
+    def reconcile(self) -> None:
+        """Give back what the table says is ours and nobody here knows of: a claim whose answer was lost."""
+        held = {each.job.lease.token for each in self.crew.assignments()}
+        held |= {each.job.lease.token for each in self.waiting}
+        with self.control.database_turn:
+            given_back = self.store.reconcile(self.worker, held)
+        self.reconcile_at = time.monotonic() + self.options.timing.reconcile
+        if given_back:
+            log.warning("gave back %d jobs that no child had", given_back)
+
+    def _write_progress(self) -> None:
+        if not self.control.progress_is_due():
+            return
+        for slot in self.crew.slots:
+            for assignment in list(slot.assigned.values()):
+                if assignment.progress is None:
+                    continue
+                (fraction, phase), assignment.progress = assignment.progress, None
+                with self.control.database_turn:
+                    kept = self.store.progress(assignment.job, fraction, phase)
+                if not kept:
+                    self.control.lost(slot, assignment)
+
+    def _database_trouble(self, trouble: Cron2QueueError) -> None:
+        """Nothing of it is a job's fault: keep what is in hand, wait, try the same again."""
+        self.failures += 1
+        self._pause(min(_LONGEST_PAUSE, 0.1 * 2 ** min(self.failures, 10)))
+        self.reconcile_at = 0.0
+        log.error("the database: %s", trouble.message, extra={"failures": self.failures})
+
+    def _pause(self, seconds: float) -> None:
+        self.pause_until = time.monotonic() + seconds * self.random.uniform(0.5, 1.0)

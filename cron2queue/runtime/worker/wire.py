@@ -1,0 +1,165 @@
+"""What supervisor and child say to each other: JSON with a length before it, over socket pairs."""
+
+import json
+import mmap
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+_LENGTH = struct.Struct("!I")
+_CHUNK = 256 * 1024
+
+
+def encoded(message: object) -> bytes:
+    """One message as it goes over the wire."""
+    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    return _LENGTH.pack(len(body)) + body
+
+
+class Inbox:
+    """Puts messages together from whatever pieces arrive."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Take bytes and yield each message that is complete now."""
+        self._data += data
+        start = 0
+        while len(self._data) - start >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._data, start)
+            end = start + _LENGTH.size + length
+            if len(self._data) < end:
+                break
+            message = json.loads(bytes(self._data[start + _LENGTH.size : end]))
+            start = end
+            yield message
+        del self._data[:start]
+
+
+class BlockingChannel:
+    """The child's end: waits for the next message, and waits until its own have gone."""
+
+    __slots__ = ("_inbox", "_ready", "socket")
+
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(True)
+        self.socket = end
+        self._inbox = Inbox()
+        self._ready: list[Any] = []
+
+    def receive(self) -> Any | None:
+        """The next message; None when the other side is gone."""
+        while not self._ready:
+            try:
+                data = self.socket.recv(_CHUNK)
+            except ConnectionError:
+                return None
+            if not data:
+                return None
+            self._ready.extend(self._inbox.feed(data))
+        return self._ready.pop(0)
+
+    def send(self, data: bytes) -> None:
+        """Send what `encoded` made. Raises OSError when the other side is gone."""
+        self.socket.sendall(data)
+
+
+class Channel:
+    """The supervisor's end: never waits; what cannot go now is kept and goes on `flush`."""
+
+    __slots__ = ("_inbox", "_waiting", "closed", "socket")
+
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        self.socket = end
+        self._inbox = Inbox()
+        self._waiting = bytearray()
+        self.closed = False
+
+    def send(self, data: bytes) -> bool:
+        """Send, or keep for later; True when all is gone already."""
+        self._waiting += data
+        return self.flush()
+
+    def flush(self) -> bool:
+        """Send what was kept; True when nothing is left."""
+        while self._waiting and not self.closed:
+            try:
+                gone = self.socket.send(self._waiting)
+            except BlockingIOError:
+                return False
+            except OSError:
+                self.closed = True
+                break
+            del self._waiting[:gone]
+        return True
+
+    def receive(self) -> list[Any]:
+        """Every message that has arrived; `closed` is set when the other side is gone."""
+        messages: list[Any] = []
+        while not self.closed:
+            try:
+                data = self.socket.recv(_CHUNK)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                self.closed = True
+                break
+            messages.extend(self._inbox.feed(data))
+            if len(data) < _CHUNK:
+                break
+        return messages
+
+    def close(self) -> None:
+        """Close this end; the child takes it as the end of its work."""
+        self.closed = True
+        self.socket.close()
+
+
+class Pulse:
+    """A page that child and supervisor share: how many jobs the child has begun, and when the last one began.
+
+    It costs the child two stores a job instead of a message, and survives the child's death: then it tells which jobs
+    of a group had begun.
+    """
+
+    SIZE = 16
+    _BEGUN = struct.Struct("=q")
+    _AT = struct.Struct("=d")
+    __slots__ = ("_page",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._page = mmap.mmap(descriptor, self.SIZE)
+
+    @staticmethod
+    def create() -> int:
+        """A descriptor for a new page; both sides map it, and then close it."""
+        descriptor = os.memfd_create("cron2queue-pulse", os.MFD_CLOEXEC)
+        os.ftruncate(descriptor, Pulse.SIZE)
+        return descriptor
+
+    def begin(self, count: int, now: float) -> None:
+        """The child begins its job number `count` at `now` (CLOCK_MONOTONIC, the same in all processes)."""
+        self._AT.pack_into(self._page, 8, now)
+        self._BEGUN.pack_into(self._page, 0, count)
+
+    @property
+    def begun(self) -> int:
+        """How many jobs have begun since the child started."""
+        return int(self._BEGUN.unpack_from(self._page, 0)[0])
+
+    @property
+    def began_at(self) -> float:
+        """When the last of them began."""
+        return float(self._AT.unpack_from(self._page, 8)[0])
+
+    def close(self) -> None:
+        """Unmap the page."""
+        self._page.close()
