@@ -1,0 +1,77 @@
+"""Where a database is: `driver://user:password@host:port/name?option=value`, read without SQLAlchemy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from cron2queue.errors import UsageError
+
+# The part before `+` names the family; what stands after it is SQLAlchemy's business.
+FAMILIES: Final[Mapping[str, str]] = {
+    "sqlite": "sqlite",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+}
+_EXAMPLES = "sqlite:///jobs.db, mysql+pymysql://user@host/name, postgresql+psycopg://user@host/name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """One database, taken apart. For SQLite `database` is the file; empty means in memory."""
+
+    family: str
+    host: str | None = None
+    port: int | None = None
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    database: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """For messages: never with the password."""
+        if self.family == "sqlite":
+            return f"sqlite:///{self.database}"
+        return f"{self.family}://{self.host or 'localhost'}{f':{self.port}' if self.port else ''}/{self.database}"
+
+
+def parse(url: str) -> Address:
+    """Take a database URL apart. UsageError tells what is wrong with it, never what the password is."""
+    scheme, colon, rest = url.partition("://")
+    family = FAMILIES.get(scheme.split("+")[0].lower())
+    if not colon or family is None:
+        raise UsageError("this is not the URL of a database that can hold jobs", remedy=f"Write it like {_EXAMPLES}.")
+    if family == "sqlite":
+        path, _, query = rest.partition("?")
+        return Address(family=family, database=_sqlite_file(path), options=dict(parse_qsl(query)))
+    return _server(family, url)
+
+
+def _sqlite_file(path: str) -> str:
+    """`sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://` in memory."""
+    if path and not path.startswith("/"):
+        raise UsageError(
+            "a SQLite URL has three slashes, or four before an absolute path", remedy=f"Write it like {_EXAMPLES}."
+        )
+    name = unquote(path[1:])
+    return "" if name == ":memory:" else name
+
+
+def _server(family: str, url: str) -> Address:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise UsageError("the port or host of the database URL cannot be read", remedy=f"Write it like {_EXAMPLES}.") from None
+    return Address(
+        family=family,
+        host=unquote(parts.hostname) if parts.hostname else None,
+        port=port,
+        user=unquote(parts.username) if parts.username is not None else None,
+        password=unquote(parts.password) if parts.password is not None else None,
+        database=unquote(parts.path[1:]),
+        options=dict(parse_qsl(parts.query)),
+    )

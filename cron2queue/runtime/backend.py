@@ -1,0 +1,183 @@
+"""How one database performs the verbs. The base is written with what is correct on every database.
+
+Its one tool is the guarded UPDATE: a write names the state or the lease that it expects, and only a row count of one
+is believed. A backend may only make that faster or safer; an empty subclass passes the whole conformance suite.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from cron2queue.runtime.driver import Failure
+from cron2queue.runtime.session import RunCarefully, Session
+
+INSERT_COLUMNS: Final = (
+    "public_id", "queue", "kind", "job_key", "dedupe", "unique_until", "payload", "state", "priority", "run_at", "due_at",
+    "attempts", "max_attempts", "crashes", "runs", "ordering_key", "turn", "limit_key", "held_by", "held_rank", "owner",
+    "trace_context", "created_at", "ready_at",
+)  # fmt: skip
+# What a claim reads, in the order in which claiming.job_of takes it; `attempts` and `runs` as they are after the claim.
+CLAIM_COLUMNS: Final = (
+    "id, public_id, queue, kind, job_key, payload, attempts, max_attempts, crashes, runs, ordering_key, owner, "
+    "trace_context, created_at, run_at, limit_key, ready_at, priority, started_at"
+)
+CANDIDATE_COLUMNS: Final = (
+    CLAIM_COLUMNS.replace("attempts,", "attempts + 1,", 1).replace("runs,", "runs + 1,").replace("started_at", "{now}")
+)
+# `?` are the lease (or its prefix) and the worker. The attempt is counted here, not when it ends: a job that takes
+# its worker down with it must not run for ever.
+CLAIMED: Final = (
+    "lease = {lease}, worker = ?, attempts = attempts + 1, runs = CASE WHEN runs < 2147483647 THEN runs + 1 ELSE runs END, "
+    "started_at = {now}, finished_at = NULL, progress = NULL, phase = NULL, state = 'running'"
+)
+
+
+def marks(count: int) -> str:
+    """So many parameters for a list. A sequence is never bound as one parameter."""
+    return ", ".join("?" * count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """What a worker asks for: at most `limit` jobs of these kinds in one queue, under tokens that begin with `token`."""
+
+    queue: str
+    kinds: tuple[str, ...]
+    limit: int
+    worker: str
+    token: str
+    version: int = 0  # of the snapshot of pauses and limits that this claim goes by
+    after: tuple[int, int] | None = None  # low watermark: only this priority, only ids above
+
+    @property
+    def where(self) -> str:
+        """Exactly the claim index; the kinds are looked at row by row, the snapshot's version once."""
+        mark = " AND priority = ? AND id > ?" if self.after else ""
+        current = "(SELECT version FROM {controls} WHERE id = 1) = ?"
+        return f"queue = ? AND state = 'ready'{mark} AND kind IN ({marks(len(self.kinds))}) AND {current}"
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """Those of `where`."""
+        return (self.queue, *(self.after or ()), *self.kinds, self.version)
+
+    def lease(self, job_id: int) -> str:
+        """The token of one job of this claim."""
+        return f"{self.token}-{job_id}"
+
+
+Row = tuple[Any, ...]
+NewRow = tuple[str, Row]  # the VALUES of one new job, and its parameters; the first is its public id
+
+
+class Backend:
+    """The verbs, correct on every database. `minimum` is the oldest server that has what the backend needs."""
+
+    name: ClassVar[str] = "base"
+    minimum: ClassVar[tuple[int, ...]] = (0,)
+    lease_of_claim: ClassVar[str] = "?"  # SQL of one job's token; the base binds it whole
+
+    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+        """Insert rows one by one, each behind a savepoint; None for those that a unique index refused."""
+        return [self._insert_one(session, row) for row in rows]
+
+    def _insert_one(self, session: Session, row: NewRow) -> int | None:
+        if not self.try_write(session, self.insert_statement([row]), row[1]):
+            return None
+        return int(session.value("SELECT id FROM {jobs} WHERE public_id = ?", (row[1][0],)))
+
+    @staticmethod
+    def insert_statement(rows: Sequence[NewRow]) -> str:
+        """INSERT of these rows."""
+        return f"INSERT INTO {{jobs}} ({', '.join(INSERT_COLUMNS)}) VALUES {', '.join(values for values, _ in rows)}"
+
+    def candidates(self, session: Session, want: Want) -> list[Row]:
+        """Jobs that could be claimed now, in their order; a backend may lock them."""
+        return session.rows(self.candidate_query(want), (*want.parameters, want.limit))
+
+    @staticmethod
+    def candidate_query(want: Want) -> str:
+        """One queue, equality and order exactly as in the index: no sort, no look at any other row."""
+        order = "id" if want.after else "priority, id"
+        return f"SELECT {CANDIDATE_COLUMNS} FROM {{jobs}} WHERE {want.where} ORDER BY {order} LIMIT ?"
+
+    def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
+        """Make the candidates this worker's own, each by a guarded UPDATE; those that another got first are left out."""
+        statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id = ? AND state = 'ready'"
+        return [row for row in rows if session.changed(statement, (want.lease(row[0]), want.worker, row[0])) == 1]
+
+    def claimed(self) -> str:
+        """The SET of a claim."""
+        return CLAIMED.replace("{lease}", self.lease_of_claim)
+
+    def take(self, session: Session, want: Want) -> list[Row]:
+        """Claim. The base tries again while there are candidates, since others may have been faster."""
+        taken: list[Row] = []
+        while rows := self.candidates(session, want):
+            won = self.mark_running(session, rows, want)
+            taken += won
+            if won or len(rows) < want.limit:
+                break
+        return taken
+
+    take_is_single: ClassVar[bool] = False  # take() is one statement: it needs no transaction around it
+
+    def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
+        """Apply one SET to leased jobs; the ids of those whose lease held."""
+        statement = f"UPDATE {{jobs}} SET {change} WHERE id = ? AND lease = ?"
+        return {job_id for job_id, lease in leases if session.changed(statement, (*parameters, job_id, lease)) == 1}
+
+    def fenced_batch(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
+        """The same in one statement, for databases without RETURNING: all held, or the unit is run again carefully.
+
+        A token holds the id of its job, so that both lists name the same pairs.
+        """
+        if session.careful or len(leases) == 1:
+            return Backend.fenced(self, session, change, parameters, leases)
+        some = marks(len(leases))
+        statement = f"UPDATE {{jobs}} SET {change} WHERE id IN ({some}) AND lease IN ({some})"
+        ids = [job_id for job_id, _ in leases]
+        if session.changed(statement, (*parameters, *ids, *(lease for _, lease in leases))) != len(leases):
+            raise RunCarefully
+        return set(ids)
+
+    def mark_message(self, session: Session, consumer: bytes, message_id: bytes) -> bool:
+        """Write into the inbox; False if it stood there already."""
+        known = session.value("SELECT 1 FROM {inbox} WHERE consumer = ? AND message_id = ?", (consumer, message_id))
+        if known is not None:
+            return False
+        statement = "INSERT INTO {inbox} (consumer, message_id, processed_at) VALUES (?, ?, {now})"
+        return self.try_write(session, statement, (consumer, message_id))
+
+    def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
+        """Write one row behind a savepoint; False if no row was hit, or a unique index refused it."""
+        session.run("SAVEPOINT c2q_try")
+        try:
+            hit = session.changed(statement, parameters) == 1
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            session.run("ROLLBACK TO SAVEPOINT c2q_try")
+            return False
+        session.run("RELEASE SAVEPOINT c2q_try")
+        return hit
+
+    def lock_limits(self, session: Session, queue: str | None, limits: Collection[tuple[str, bytes]]) -> None:
+        """Take the rows of limits, in one order, until the transaction ends. An UPDATE locks a row on every database."""
+        if queue is not None:
+            session.run("UPDATE {queues} SET locked = locked + 1 WHERE name = ?", (queue,))
+        for scope, name in sorted(limits):
+            session.run("UPDATE {limits} SET locked = locked + 1 WHERE scope = ? AND name = ?", (scope, name))
+
+    def explain(self, session: Session, want: Want) -> str:
+        """The plan of the claim, in the words of the server, for `check` and the tests."""
+        rows = session.rows("EXPLAIN " + self.candidate_query(want), (*want.parameters, want.limit))
+        return "\n".join(" ".join(str(cell) for cell in row) for row in rows)
+
+    def check_server(self, version: str) -> str | None:
+        """Why this server is too old for the backend, or None."""
+        numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+        if numbers >= self.minimum:
+            return None
+        return f"{self.name} {version} is older than {'.'.join(map(str, self.minimum))}"

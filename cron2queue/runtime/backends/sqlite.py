@@ -1,0 +1,50 @@
+"""SQLite: one UPDATE with RETURNING, under the one write lock that there is."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, NewRow, Row, Want, marks
+from cron2queue.runtime.session import Session
+
+
+class SqliteBackend(Backend):
+    """Nothing can come between in a statement that writes, so no guard is ever lost here."""
+
+    name: ClassVar[str] = "sqlite"
+    minimum: ClassVar[tuple[int, ...]] = (3, 37, 0)  # STRICT tables; RETURNING came with 3.35
+    lease_of_claim: ClassVar[str] = "? || id"
+    take_is_single: ClassVar[bool] = True
+
+    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+        """All rows in one statement; a unique index skips its row."""
+        statement = self.insert_statement(rows) + " ON CONFLICT DO NOTHING RETURNING id, public_id"
+        returned = session.rows(statement, [cell for _, row in rows for cell in row])
+        found = {public_id: job_id for job_id, public_id in returned}
+        return [found.get(row[0]) for _, row in rows]
+
+    def take(self, session: Session, want: Want) -> list[Row]:
+        """Claim in one statement."""
+        inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
+        statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({inner}) RETURNING {CLAIM_COLUMNS}"
+        rows = session.rows(statement, (want.token + "-", want.worker, *want.parameters, want.limit))
+        return sorted(rows, key=lambda row: (row[17], row[0]))
+
+    def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
+        """Under the write lock the candidates are what they were."""
+        ids = [row[0] for row in rows]
+        if ids:
+            statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({marks(len(ids))})"
+            session.run(statement, (want.token + "-", want.worker, *ids))
+        return list(rows)
+
+    def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
+        """All in one statement; RETURNING tells which leases held."""
+        some = marks(len(leases))
+        statement = f"UPDATE {{jobs}} SET {change} WHERE id IN ({some}) AND lease IN ({some}) RETURNING id"
+        ids = [job_id for job_id, _ in leases]
+        return {row[0] for row in session.rows(statement, (*parameters, *ids, *(lease for _, lease in leases)))}
+
+    def explain(self, session: Session, want: Want) -> str:
+        """The last column of each step is the sentence."""
+        rows = session.rows("EXPLAIN QUERY PLAN " + self.candidate_query(want), (*want.parameters, want.limit))
+        return "\n".join(str(row[-1]) for row in rows)

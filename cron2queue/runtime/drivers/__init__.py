@@ -1,0 +1,1 @@
+"""One module a family of databases: connecting, session settings, the meaning of errors."""

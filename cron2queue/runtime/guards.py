@@ -1,0 +1,290 @@
+"""Guard rails: what a server and a session really are, and what of it would break a promise."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cron2queue.runtime.backend import Backend
+from cron2queue.runtime.session import Session, Sessions
+from cron2queue.runtime.trouble import UnsafeDatabase
+
+_NETWORK: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "fuse.glusterfs", "lustre"}
+)
+_SPARE_CONNECTIONS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing that would break a promise, and what to do."""
+
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What a session has found. Values are the server's own words; None where it has no such thing."""
+
+    backend: str
+    version: str
+    isolation: str | None = None
+    charset: str | None = None
+    time_zone: str | None = None
+    sql_mode: str | None = None
+    durability: str | None = None
+    max_connections: int | None = None
+    connections: int | None = None
+    file_system: str | None = None
+    foreign_host: str | None = None
+    refusals: tuple[Trouble, ...] = ()
+    warnings: tuple[Trouble, ...] = ()
+    others: tuple[tuple[str, str], ...] = field(default=())
+
+
+def facts(sessions: Sessions, backend: Backend, prefix: str) -> ServerFacts:
+    """Ask the server and judge its answers."""
+    read = {"sqlite": _sqlite, "mysql": _mysql, "postgresql": _postgresql}[sessions.driver.family]
+    return sessions.read(lambda session: read(session, backend))
+
+
+def refuse(found: ServerFacts, *, connections_needed: int = 1) -> None:
+    """Raise UnsafeDatabase for the first refusal; connections are counted with a few to spare."""
+    troubles = list(found.refusals)
+    if found.max_connections is not None and connections_needed + (found.connections or 0) > found.max_connections:
+        troubles.append(too_few(found, connections_needed))
+    if troubles:
+        raise UnsafeDatabase(troubles[0].message, remedy=troubles[0].remedy)
+
+
+def too_few(found: ServerFacts, needed: int) -> Trouble:
+    """Said when the server cannot give the connections that are needed."""
+    return Trouble(
+        message=f"{needed} connections are needed, {found.connections or 0} of {found.max_connections} are in use",
+        remedy="Raise max_connections, or start fewer workers and children.",
+    )
+
+
+def _collect(checks: Iterable[Callable[[], Trouble | None]]) -> tuple[Trouble, ...]:
+    return tuple(trouble for check in checks if (trouble := check()) is not None)
+
+
+def _version_trouble(backend: Backend, version: str) -> Trouble | None:
+    why = backend.check_server(version)
+    return (
+        None if why is None else Trouble(message=why, remedy="Upgrade the server: older ones have no SKIP LOCKED or RETURNING.")
+    )
+
+
+# ---- SQLite
+
+
+def _sqlite(session: Session, backend: Backend) -> ServerFacts:
+    _, version = session.driver.server(session.raw)
+    file = session.driver.address.database
+    kind = file_system_of(file)
+    journal = str(session.value("PRAGMA journal_mode"))
+    synchronous = int(session.value("PRAGMA synchronous"))
+    foreign = _foreign_host(session)
+    refusals = _collect(
+        (
+            lambda: _version_trouble(backend, version),
+            lambda: _network_trouble(file, kind),
+            lambda: _host_trouble(file, foreign),
+            lambda: _journal_trouble(journal),
+        )
+    )
+    weak = Trouble(
+        message="synchronous=NORMAL: a power cut may lose the last acknowledged jobs",
+        remedy="Leave synchronous out of the URL.",
+    )
+    return ServerFacts(
+        backend=backend.name, version=version, charset="UTF-8", file_system=kind, foreign_host=foreign, refusals=refusals,
+        durability=f"journal_mode={journal} synchronous={synchronous}", warnings=() if synchronous >= 2 else (weak,),
+    )  # fmt: skip
+
+
+def file_system_of(file: str, mounts: str = "/proc/self/mounts") -> str | None:
+    """The type of the file system on which a file lies; None where that cannot be told."""
+    path = os.path.realpath(file)
+    best: tuple[int, str | None] = (-1, None)
+    try:
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as lines:  # noqa: PTH123 - not a path of ours
+            for line in lines:
+                point, kind = line.split(" ")[1:3]
+                point = point.replace("\\040", " ").rstrip("/")
+                if (path + "/").startswith(point + "/") and len(point) >= best[0]:
+                    best = (len(point), kind)
+    except OSError:
+        return None
+    return best[1]
+
+
+def _network_trouble(file: str, kind: str | None) -> Trouble | None:
+    if kind is None or kind not in _NETWORK:
+        return None
+    return Trouble(
+        message=f"{file} lies on a network file system ({kind}), where SQLite's locks do not hold",
+        remedy="Put the file on a local disk, or use MySQL, MariaDB or PostgreSQL.",
+    )
+
+
+def _host_trouble(file: str, foreign: str | None) -> Trouble | None:
+    if foreign is None:
+        return None
+    return Trouble(
+        message=f"{file} is in use from host {foreign} as well; a SQLite file serves one host",
+        remedy="Use MySQL, MariaDB or PostgreSQL for several hosts; if that host is gone: cron2queue migrate up --this-host",
+    )
+
+
+def _journal_trouble(journal: str) -> Trouble | None:
+    if journal.lower() == "wal":
+        return None
+    return Trouble(
+        message=f"the journal mode is {journal}, not WAL: workers and producers would block each other",
+        remedy="Put the file on a local disk that supports shared memory.",
+    )
+
+
+def _foreign_host(session: Session) -> str | None:
+    """The host that the file belongs to, if it is another than this."""
+    owner = session.value("SELECT host FROM {controls} WHERE id = 1")
+    return None if owner is None or owner == host_name() else str(owner)
+
+
+def host_name() -> str:
+    """What identifies this host: its machine id where it has one (containers share names), else its name."""
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        try:
+            with open(path, encoding="ascii") as file:  # noqa: PTH123 - not a path of ours
+                if text := file.read().strip():
+                    return f"{socket.gethostname()}/{text[:32]}"
+        except (OSError, UnicodeDecodeError):
+            continue
+    return socket.gethostname()
+
+
+def claim_file(sessions: Sessions, *, anew: bool = False) -> None:
+    """SQLite: write down which host uses the file, if nobody has. `anew` takes it over from a host that is gone."""
+    if sessions.driver.family != "sqlite":
+        return
+    guard = "" if anew else " AND host IS NULL"
+    sessions.unit(lambda session: session.changed(f"UPDATE {{controls}} SET host = ? WHERE id = 1{guard}", (host_name(),)))
+
+
+# ---- MySQL and MariaDB
+
+
+def _variables(session: Session, *names: str) -> dict[str, str]:
+    some = ", ".join(["?"] * len(names))
+    rows = session.rows(f"SHOW VARIABLES WHERE Variable_name IN ({some})", names)
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _mysql(session: Session, backend: Backend) -> ServerFacts:
+    name, version = session.driver.server(session.raw)
+    found = _variables(
+        session, "transaction_isolation", "tx_isolation", "character_set_connection", "time_zone", "sql_mode",
+        "max_connections", "innodb_flush_log_at_trx_commit", "sync_binlog", "binlog_format", "log_bin",
+    )  # fmt: skip
+    isolation = found.get("transaction_isolation") or found.get("tx_isolation")
+    flush = found.get("innodb_flush_log_at_trx_commit")
+    used = session.row("SHOW STATUS LIKE 'Threads_connected'")
+    refusals = _collect(
+        (
+            lambda: _version_trouble(backend, version),
+            lambda: _isolation_trouble(isolation, "READ-COMMITTED"),
+            lambda: _charset_trouble(found.get("character_set_connection"), "utf8mb4"),
+            lambda: _table_charset_trouble(session),
+            lambda: _strict_trouble(found.get("sql_mode", "")),
+            lambda: _binlog_trouble(found),
+        )
+    )
+    weak = Trouble(
+        message=f"innodb_flush_log_at_trx_commit={flush}: a power cut may lose the last acknowledged jobs",
+        remedy="Set it to 1.",
+    )
+    return ServerFacts(
+        backend=name if backend.name == "base" else backend.name, version=version, isolation=isolation, refusals=refusals,
+        charset=found.get("character_set_connection"), time_zone=found.get("time_zone"), sql_mode=found.get("sql_mode"),
+        durability=f"innodb_flush_log_at_trx_commit={flush}", warnings=() if flush == "1" else (weak,),
+        max_connections=int(found["max_connections"]), connections=None if used is None else int(used[1]),
+    )  # fmt: skip
+
+
+def _isolation_trouble(isolation: str | None, wanted: str) -> Trouble | None:
+    if isolation is not None and isolation.upper() == wanted:
+        return None
+    return Trouble(
+        message=f"the isolation level of the session is {isolation}, not {wanted}",
+        remedy="Look for a proxy or init_connect that changes the session's settings.",
+    )
+
+
+def _charset_trouble(charset: str | None, wanted: str) -> Trouble | None:
+    if charset is not None and charset.lower() == wanted:
+        return None
+    return Trouble(
+        message=f"the character set is {charset}, not {wanted}", remedy="Some texts could not be stored; use " + wanted
+    )
+
+
+def _table_charset_trouble(session: Session) -> Trouble | None:
+    """A table made by hand in another character set loses texts, whatever the session says."""
+    query = (
+        "SELECT table_name, column_name, character_set_name FROM information_schema.columns WHERE table_schema = DATABASE() "
+        "AND table_name = ? AND column_name IN ('payload', 'message') AND character_set_name <> 'utf8mb4'"
+    )
+    table = session.sql("{jobs}")
+    wrong = session.row(query, (table,))
+    if wrong is None:
+        return None
+    return Trouble(
+        message=f"column {wrong[1]} of {wrong[0]} is stored in {wrong[2]}, which cannot hold every text",
+        remedy=f"ALTER TABLE {wrong[0]} CONVERT is not enough; make the tables with: cron2queue migrate up",
+    )
+
+
+def _strict_trouble(mode: str) -> Trouble | None:
+    if "STRICT_TRANS_TABLES" in mode or "STRICT_ALL_TABLES" in mode:
+        return None
+    return Trouble(
+        message="the session is not strict: the server would cut values in silence",
+        remedy="Look for a proxy or init_connect that changes sql_mode.",
+    )
+
+
+def _binlog_trouble(found: dict[str, Any]) -> Trouble | None:
+    if found.get("log_bin", "OFF") not in ("ON", "1") or found.get("binlog_format", "ROW") != "STATEMENT":
+        return None
+    return Trouble(
+        message="the binary log is written by STATEMENT, which READ COMMITTED does not allow",
+        remedy="Set binlog_format=ROW (or MIXED).",
+    )
+
+
+# ---- PostgreSQL
+
+
+def _postgresql(session: Session, backend: Backend) -> ServerFacts:
+    _, version = session.driver.server(session.raw)
+    names = ("transaction_isolation", "server_encoding", "TimeZone", "synchronous_commit", "max_connections", "fsync")
+    isolation, charset, zone, commit, most, fsync = (str(session.value(f"SHOW {name}")) for name in names)
+    used = session.value("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+    refusals = _collect(
+        (
+            lambda: _version_trouble(backend, version),
+            lambda: _isolation_trouble(isolation.replace(" ", "-"), "READ-COMMITTED"),
+            lambda: _charset_trouble(charset, "utf8"),
+        )
+    )
+    weak = Trouble(message=f"synchronous_commit={commit}, fsync={fsync}: a power cut may lose jobs", remedy="Set both to on.")
+    safe = fsync == "on" and commit not in ("off", "local")
+    return ServerFacts(
+        backend=backend.name, version=version, isolation=isolation, charset=charset, time_zone=zone, refusals=refusals,
+        durability=f"synchronous_commit={commit} fsync={fsync}", warnings=() if safe else (weak,),
+        max_connections=int(most), connections=None if used is None else int(used),
+    )  # fmt: skip
