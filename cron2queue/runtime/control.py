@@ -84,6 +84,13 @@ def resume_kind(session: Session, kind: str, by: str) -> bool:
     return True
 
 
+def raise_restart_mark(session: Session, by: str) -> int:
+    """Workers compare the mark with the one that they saw when they began."""
+    session.run("UPDATE {controls} SET restart_mark = restart_mark + 1 WHERE id = 1")
+    note(session, by, "restart-workers", "all")
+    return int(session.value("SELECT restart_mark FROM {controls} WHERE id = 1"))
+
+
 QUEUE_COLUMNS: Final = ("concurrency", "depth_limit", "age_limit", "alert_depth", "alert_age")
 LIMIT_COLUMNS: Final = ("concurrency", "rate", "burst")
 

@@ -105,6 +105,10 @@ class OperatorVerbs(Desk):
             self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, [turn]))
         return state
 
+    def restart_workers(self, *, by: str) -> int:
+        """Ask every worker that runs now to stop after its jobs, so that its supervisor starts it anew; the new mark."""
+        return self.sessions.unit(lambda session: control.raise_restart_mark(session, by))
+
     def requeue(
         self,
         public_ids: Sequence[str] | None = None,

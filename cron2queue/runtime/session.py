@@ -16,7 +16,7 @@ Parameters = Sequence[Any]
 
 TABLES: Final = (
     "jobs", "attempts", "inbox", "workers", "queues", "limits", "controls", "subscriptions", "ticks", "operations",
-    "migrations",
+    "rollups", "marks", "migrations",
 )  # fmt: skip
 PATIENCE_SECONDS: Final = 15.0
 _MOST_STATEMENTS = 3000

@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from cron2queue.runtime import claiming, liveness, settling, upkeep
+from cron2queue.runtime import claiming, liveness, rollups, settling, upkeep
 from cron2queue.runtime.backend import Want, marks
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.jobs import AttemptRecord, Done, Job, Released, Rescued, Settlement, WorkerInfo
 from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.session import Session
+from cron2queue.runtime.tally import Tally
 from cron2queue.runtime.trouble import LeaseLost, StatementFailed
 from cron2queue.runtime.watermark import Watermarks
 
@@ -22,6 +23,7 @@ class WorkerVerbs(Desk):
         super().__init__(*arguments, **options)
         self._watermarks = Watermarks()
         self._swept_to = b""
+        self.tally = Tally()  # a worker's stores share one
 
     # ---- claim and settle
 
@@ -58,6 +60,7 @@ class WorkerVerbs(Desk):
             held = self.with_controls(lambda session, controls: settling.settle(session, backend, controls, settlements))
         except StatementFailed:
             return [self._settle_somehow(each) for each in settlements]
+        self.tally.settled(settlements, held)
         self._after_settling(settlements)
         return held
 
@@ -71,6 +74,7 @@ class WorkerVerbs(Desk):
                 if not keep:
                     raise
             else:
+                self.tally.settled([settlement], [held])
                 self._after_settling([each])
                 return held
         return False
@@ -101,6 +105,7 @@ class WorkerVerbs(Desk):
             held, jobs = self.with_controls(both)
         except StatementFailed:
             return self.settle(settlements), self.claim(queue, kinds=kinds, limit=limit, worker=worker)
+        self.tally.settled(settlements, held)
         self._after_settling(settlements)
         return held, jobs
 
@@ -202,7 +207,10 @@ class WorkerVerbs(Desk):
         def work(session: Session, controls: Controls) -> list[Rescued]:
             return liveness.rescue(session, backend, controls, worker, counter_seen=counter_seen, by=by)
 
-        return self.with_controls(work)
+        rescued = self.with_controls(work)
+        for each in rescued:
+            self.tally.count(each.queue, each.kind, "rescued")
+        return rescued
 
     def reconcile(self, worker: str, held: Collection[str]) -> int:
         """Give back what the table counts as this worker's and whose tokens the worker does not know."""
@@ -210,6 +218,20 @@ class WorkerVerbs(Desk):
         return self.with_controls(lambda session, controls: liveness.reconcile(session, backend, controls, worker, set(held)))
 
     # ---- upkeep that belongs to running
+
+    def roll_up(self) -> int:
+        """Add what was counted since the last time to the roll-ups; how many figures. Nothing is lost if it fails."""
+        counts = self.tally.take()
+        if not counts:
+            return 0
+        backend = self.backend
+        try:
+            self.sessions.unit(lambda session: rollups.add(session, backend, counts))
+        except BaseException:
+            self.tally.give_back(counts)
+            raise
+        self.sessions.unit(rollups.prune)
+        return len(counts)
 
     def move_due(self, limit: int = 500) -> int:
         """Bring due jobs over, and free what is held by nothing any more. Returns how many jobs became ready."""

@@ -45,7 +45,7 @@ STEPS: Final = (
         needs=1,
         tables=(
             "migrations", "jobs", "attempts", "inbox", "workers", "queues", "limits", "controls", "subscriptions", "ticks",
-            "operations",
+            "operations", "rollups", "marks",
         ),
     ),
 )  # fmt: skip

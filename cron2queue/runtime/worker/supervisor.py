@@ -24,6 +24,7 @@ from cron2queue.runtime.address import parse
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import WorkerInfo
 from cron2queue.runtime.store import Store
+from cron2queue.runtime.tally import Tally
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
@@ -55,6 +56,7 @@ class Supervisor:
     asked_to_stop: int = 0
     stop_heard: int = 0
     failure: BaseException | None = None
+    tally: Tally = field(default_factory=Tally)
 
     def run(self) -> None:
         """Work until told to stop (or, draining, until nothing is left). Raises Cron2QueueError when it cannot start."""
@@ -126,7 +128,9 @@ class Supervisor:
         return pump, upkeeper, Warden(control=control)
 
     def _store(self) -> Store:
-        return Store.open(self.options.database, prefix=self.options.prefix)
+        store = Store.open(self.options.database, prefix=self.options.prefix)
+        store.tally = self.tally
+        return store
 
     def _told_to_restart(self) -> None:
         self.asked_to_stop = max(self.asked_to_stop, 1)
@@ -193,6 +197,7 @@ class Supervisor:
         upkeeper.ended.set()
         with suppress(Cron2QueueError), closing(self._store()) as store:
             store.retire_worker(upkeeper.info.token)
+            store.roll_up()
         proctree.kill_orphans(pump.crew.nursery.pids)
 
 

@@ -23,6 +23,7 @@ from cron2queue.runtime.worker.options import WorkerOptions
 log = logging.getLogger("cron2queue.worker")
 
 _MOVE_BATCH = 500
+_ROLL_UP_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -93,6 +94,7 @@ class Upkeeper:
             Chore(every=timing.move, do=self.move_due),
             Chore(every=timing.cancel, do=self.ask_for_cancels),
             Chore(every=timing.lease / 5, do=self.rescue),
+            Chore(every=_ROLL_UP_SECONDS, do=self.roll_up, due=time.monotonic() + _ROLL_UP_SECONDS),
             Chore(every=timing.prune, do=self.prune, due=time.monotonic() + timing.prune * self.random.uniform(0.5, 1.5)),
         ]
 
@@ -161,6 +163,10 @@ class Upkeeper:
                 log.warning("rescued %d jobs from a worker that stood still", len(rescued), extra={"worker": worker})
                 self.control.counters["rescued"] += len(rescued)
                 self.control.look_now()
+
+    def roll_up(self) -> None:
+        """Add what was counted to the figures that status and metrics show."""
+        self.store.roll_up()
 
     def prune(self) -> None:
         """Old rows go, in small commits."""

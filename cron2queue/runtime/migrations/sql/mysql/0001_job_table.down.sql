@@ -1,5 +1,9 @@
 -- cron2queue, step 1, taken back: all jobs and their history go.
 
+DROP TABLE IF EXISTS c2q_marks;
+
+DROP TABLE IF EXISTS c2q_rollups;
+
 DROP TABLE IF EXISTS c2q_operations;
 
 DROP TABLE IF EXISTS c2q_ticks;

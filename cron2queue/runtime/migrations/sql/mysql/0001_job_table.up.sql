@@ -161,3 +161,20 @@ CREATE TABLE IF NOT EXISTS c2q_operations (
     PRIMARY KEY (id),
     KEY c2q_operations_job (job_id)
 ) ENGINE=InnoDB CHARSET=utf8mb4 ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS c2q_rollups (
+    period BIGINT NOT NULL,
+    kind VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    queue VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    series VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    rung INTEGER NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (period, kind, queue, series, rung)
+) ENGINE=InnoDB CHARSET=utf8mb4 ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS c2q_marks (
+    name VARBINARY(255) NOT NULL,
+    value BIGINT NOT NULL,
+    noted_at BIGINT NOT NULL,
+    PRIMARY KEY (name)
+) ENGINE=InnoDB CHARSET=utf8mb4 ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;

@@ -172,3 +172,20 @@ CREATE TABLE IF NOT EXISTS c2q_operations (
 );
 
 CREATE INDEX IF NOT EXISTS c2q_operations_job ON c2q_operations (job_id);
+
+CREATE TABLE IF NOT EXISTS c2q_rollups (
+    period BIGINT NOT NULL,
+    kind VARCHAR(128) NOT NULL,
+    queue VARCHAR(64) NOT NULL,
+    series VARCHAR(32) NOT NULL,
+    rung INTEGER NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (period, kind, queue, series, rung)
+);
+
+CREATE TABLE IF NOT EXISTS c2q_marks (
+    name BYTEA NOT NULL,
+    value BIGINT NOT NULL,
+    noted_at BIGINT NOT NULL,
+    PRIMARY KEY (name)
+);

@@ -170,3 +170,20 @@ CREATE TABLE IF NOT EXISTS c2q_operations (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS c2q_operations_job ON c2q_operations (job_id);
+
+CREATE TABLE IF NOT EXISTS c2q_rollups (
+    period INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    series TEXT NOT NULL,
+    rung INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (period, kind, queue, series, rung)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS c2q_marks (
+    name BLOB NOT NULL,
+    value INTEGER NOT NULL,
+    noted_at INTEGER NOT NULL,
+    PRIMARY KEY (name)
+) STRICT;

@@ -1,0 +1,125 @@
+"""What every operator's command starts from: the plan if there is one, the database, and who is acting."""
+
+import getpass
+import os
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cron2queue.errors import UsageError
+
+if TYPE_CHECKING:
+    from cron2queue.runtime.alerts import AlertSettings
+    from cron2queue.runtime.hooks import Hook
+    from cron2queue.runtime.inspection import Inspection
+    from cron2queue.runtime.settings import Settings
+    from cron2queue.runtime.store import Store
+
+PLAN_NAME = "cron2queue.toml"
+NearestPlan = Annotated[
+    Path | None, typer.Option("--plan", help="The plan; without it, the nearest cron2queue.toml upward from here.")
+]
+By = Annotated[str | None, typer.Option("--by", help="Who acts, for the record; without it, user@host.")]
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """Where an operator acts. `settings` and `document` are the plan's; None and empty without one."""
+
+    url: str
+    prefix: str
+    settings: "Settings | None"
+    document: Mapping[str, Any]
+
+    def inspection(self) -> "Inspection":
+        """To look."""
+        from cron2queue.runtime.inspection import Inspection
+
+        return Inspection.open(self.url, prefix=self.prefix)
+
+    def store(self) -> "Store":
+        """To act."""
+        from cron2queue.runtime.store import Store
+
+        return Store.open(self.url, prefix=self.prefix)
+
+    @property
+    def alerts(self) -> "AlertSettings":
+        """The plan's alert limits, or the defaults."""
+        from cron2queue.runtime.alerts import alert_settings
+
+        return alert_settings(self.document)
+
+    @property
+    def hooks(self) -> "tuple[Hook, ...]":
+        """The plan's hooks."""
+        from cron2queue.runtime.hooks import hooks_from
+
+        return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
+
+
+def operation(database: str | None, plan: Path | None) -> Operation:
+    """From flags, then the environment (typer reads it), then the plan, then the defaults."""
+    import tomllib
+
+    from cron2queue.runtime.settings import ProjectSettings, read_settings
+
+    path = plan or nearest(Path.cwd())
+    if path is None:
+        project = ProjectSettings()
+        return Operation(url=database or project.database, prefix=project.prefix, settings=None, document={})
+    settings = read_settings(path)
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    url = database or beside(settings.project.database, settings.folder)
+    return Operation(url=url, prefix=settings.project.prefix, settings=settings, document=document)
+
+
+def nearest(folder: Path) -> Path | None:
+    """The plan in this folder or the nearest one above."""
+    return next((each / PLAN_NAME for each in (folder, *folder.parents) if (each / PLAN_NAME).is_file()), None)
+
+
+def beside(url: str, folder: Path) -> str:
+    """A relative SQLite file in a plan lies beside the plan, wherever the command is started."""
+    head, file = "sqlite:///", url.removeprefix("sqlite:///")
+    return url if not url.startswith(head) or file.startswith("/") or not file else f"{head}{(folder / file).resolve()}"
+
+
+def actor(by: str | None) -> str:
+    """Who acts: as said, else the user behind sudo, at this host."""
+    if by:
+        return by
+    try:
+        name = os.environ.get("SUDO_USER") or getpass.getuser()
+    except (KeyError, OSError):  # a user without an entry in the password database
+        name = f"uid {os.getuid()}"
+    return f"{name}@{socket.gethostname()}"
+
+
+def moment(text: str | None, now: datetime) -> datetime | None:
+    """`90m`, `2h`, `3d` ago, or an ISO 8601 time (UTC if it names no zone)."""
+    if text is None:
+        return None
+    span = _SPAN.fullmatch(text)
+    if span:
+        return now - timedelta(seconds=float(span[1]) * _UNITS[span[2]])
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r:.80} is no time", remedy="write 90m, 2h, 3d or 2026-11-30T14:00") from None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def one_of(value: str, known: tuple[str, ...], option: str) -> str:
+    """The value, if it is one of the known words."""
+    if value not in known:
+        raise UsageError(f"{option} {value!r:.80} is not known", remedy=f"use one of {', '.join(known)}")
+    return value

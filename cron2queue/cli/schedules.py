@@ -1,0 +1,81 @@
+"""Whether the producers came: what the plan's schedules say was due, against the ticks that the database has seen.
+
+A missed tick is one that was due since the entry's last tick and has not come. An entry that has never come at all is
+told apart: it may not be applied yet, and only the crontab knows.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import islice
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.parser import parse
+from cron2queue.crontab.schedule import Calendar, Interval
+from cron2queue.errors import UsageError
+from cron2queue.runtime.settings import JobSettings
+from cron2queue.runtime.views import MissedTick
+
+if TYPE_CHECKING:
+    from cron2queue.cli.operation import Operation
+    from cron2queue.runtime.inspection import Inspection
+
+GRACE = timedelta(seconds=150)  # cron starts within the minute, a slow database is waited for
+MOST_COUNTED = 10_000
+PRODUCING = ("queue", "split")
+
+
+def missed_ticks(operation: "Operation", inspection: "Inspection") -> tuple[MissedTick, ...]:
+    """Every entry of the plan whose producer has stopped coming."""
+    producing = _producing(operation)
+    if not producing:
+        return ()
+    ticks, now, zone = inspection.ticks(), inspection.now(), zone_of(operation)
+    found = (_missed(job, ticks.get(job.name) or ticks.get(job.kind), now, zone) for job in producing)
+    return tuple(tick for tick in found if tick is not None)
+
+
+def never_came(operation: "Operation", ticks: Mapping[str, datetime]) -> list[str]:
+    """Entries of the plan of which no tick has ever been seen."""
+    return [job.name for job in _producing(operation) if job.name not in ticks and job.kind not in ticks]
+
+
+def _producing(operation: "Operation") -> list[JobSettings]:
+    jobs = operation.settings.jobs.values() if operation.settings else ()
+    return [job for job in jobs if job.decision in PRODUCING and job.schedule]
+
+
+def zone_of(operation: "Operation") -> tzinfo:
+    """The plan's zone, or the host's."""
+    name = operation.settings.project.timezone if operation.settings else None
+    if name is None:
+        return datetime.now().astimezone().tzinfo or UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"the plan's timezone {name!r:.80} is not known", remedy="write one like Europe/Berlin") from None
+
+
+def _missed(job: JobSettings, last: datetime | None, now: datetime, zone: tzinfo) -> MissedTick | None:
+    if last is None:
+        return None
+    due = list(islice(due_after(job.schedule or "", last, now - GRACE, zone), MOST_COUNTED))
+    if not due:
+        return None
+    return MissedTick(name=job.name, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last)
+
+
+def due_after(schedule_text: str, last: datetime, until: datetime, zone: tzinfo) -> Iterator[datetime]:
+    """When the schedule should have started something after `last` and not later than `until`, as the daemon counts."""
+    file = parse(
+        f"{schedule_text} true\n".encode("utf-8", "surrogateescape"),
+        path="plan",
+        dialect=dialect_named("debian"),
+        kind=Kind.USER,
+    )
+    start = last + timedelta(minutes=1)
+    for entry in file.entries[:1]:
+        if isinstance(entry.schedule, Calendar | Interval) and start < until:
+            yield from (fire.at.astimezone(UTC) for fire in entry.schedule.fires_between(start, until, zone))

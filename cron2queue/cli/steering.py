@@ -1,0 +1,133 @@
+"""The acts of the operators' commands: call one verb of the store, and tell in one line (or JSON) what it did.
+
+The store records each act with who did it, in the transaction that does it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cron2queue.cli.operation import Operation
+from cron2queue.cli.screens.canvas import as_json, put
+from cron2queue.cli.screens.words import duration, plural, shown
+from cron2queue.cli.showing import not_found, resolved
+from cron2queue.errors import Refused, UsageError
+from cron2queue.runtime.inspection import Inspection, JobFilter
+from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.store import Store
+
+BATCH = 500
+_CANCELLED = {
+    JobState.CANCELLED: "cancelled",
+    JobState.CANCEL_REQUESTED: "asked to stop",
+}
+
+
+def tell(format: str, record: dict[str, Any], sentence: str) -> None:
+    """What was done, for people or for programs."""
+    put(as_json(record) if format == "json" else sentence)
+
+
+def cancel_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str | None, format: str) -> None:
+    """`jobs cancel`. A job that had ended already is told as what it is; all ids are tried before the exit status says so."""
+    states: dict[str, JobState] = {}
+    with operation.inspection() as inspection:
+        wanted = [resolved(inspection, each, owner=owner) for each in ids]
+    store = operation.store()
+    for public_id in wanted:
+        state = store.cancel(public_id, by=by, principal=owner)
+        if state is None:
+            raise not_found(public_id)
+        states[public_id] = state
+    said = "\n".join(f"{public_id}  {_CANCELLED.get(state, f'is {state} already')}" for public_id, state in states.items())
+    tell(format, {"cancelled": {public_id: str(state) for public_id, state in states.items()}, "by": by}, said)
+    if any(state not in _CANCELLED for state in states.values()):
+        raise Refused("a job that has ended cannot be cancelled")
+
+
+def retry_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str | None, format: str) -> None:
+    """`jobs retry`."""
+    with operation.inspection() as inspection:
+        wanted = [resolved(inspection, each, owner=owner) for each in ids]
+        states = {each: job.state for each in wanted if (job := inspection.job(each, owner=owner)) is not None}
+    others = {each: state for each, state in states.items() if state != JobState.DEAD}
+    if others:
+        told = ", ".join(f"{each} is {state}" for each, state in others.items())
+        raise Refused(f"only dead jobs can be retried: {told}", remedy="to do a finished job again, enqueue a new one")
+    count = operation.store().requeue(wanted, by=by)
+    tell(format, {"requeued": count, "ids": wanted, "by": by}, f"{plural(count, 'job')} requeued")
+
+
+def requeue_dead(
+    operation: Operation,
+    ids: Sequence[str],
+    wanted: JobFilter,
+    *,
+    every: bool,
+    spread: float,
+    dry_run: bool,
+    by: str,
+    format: str,
+) -> None:
+    """`dead requeue`."""
+    filtered = wanted != JobFilter(states=wanted.states)
+    if bool(ids) + filtered + every != 1:
+        raise UsageError("say which dead jobs: ids, filters, or --all", remedy="cron2queue dead list shows them grouped")
+    with operation.inspection() as inspection:
+        chosen = [resolved(inspection, each, owner=None) for each in ids] or list(_dead(inspection, wanted))
+    if dry_run:
+        tell(format, {"would_requeue": len(chosen)}, f"{plural(len(chosen), 'dead job')} would be requeued")
+        return
+    count = operation.store().requeue(chosen, by=by, spread=spread) if chosen else 0
+    over = f", spread over {duration(spread)}" if spread and count else ""
+    tell(format, {"requeued": count, "spread_seconds": spread, "by": by}, f"{plural(count, 'dead job')} requeued{over}")
+
+
+def _dead(inspection: Inspection, wanted: JobFilter) -> Iterator[str]:
+    """Public ids of all dead jobs that fit, oldest death first, a bounded batch at a time."""
+    after = None
+    while True:
+        batch, after = inspection.dead_ids(wanted, after)
+        yield from batch
+        if after is None:
+            return
+
+
+def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
+    """`queues pause`."""
+    changed = operation.store().pause(name, by=by)
+    said = "is paused: nothing more is claimed from it" if changed else "was paused already"
+    tell(format, {"queue": name, "paused": True, "changed": changed, "by": by}, f"{shown(name)} {said}")
+
+
+def resume_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
+    """`queues resume`."""
+    changed = operation.store().resume(name, by=by)
+    said = "goes on" if changed else "was not paused"
+    tell(format, {"queue": name, "paused": False, "changed": changed, "by": by}, f"{shown(name)} {said}")
+
+
+def limit_queue(
+    operation: Operation,
+    name: str,
+    *,
+    concurrency: int | None,
+    depth: int | None,
+    age: float | None,
+    by: str,
+    format: str,
+) -> None:
+    """`queues limit`. 0 takes a limit away."""
+    given = {"concurrency": concurrency, "depth": depth, "age": age}
+    values = {limit: value or None for limit, value in given.items() if value is not None}
+    if not values:
+        raise UsageError("no limit given", remedy="use --concurrency, --depth or --age")
+    store: Store = operation.store()
+    store.set_limit("queue", name, by=by, **values)
+    said = ", ".join(f"{limit} {'unlimited' if value is None else value}" for limit, value in values.items())
+    tell(format, {"queue": name, "limits": values, "by": by}, f"{shown(name)}: {said}")
+
+
+def restart_workers(operation: Operation, *, by: str, format: str) -> None:
+    """`workers restart`."""
+    operation.store().restart_workers(by=by)
+    tell(format, {"restart": True, "by": by}, "every worker that runs now stops after its jobs; its supervisor starts it anew")

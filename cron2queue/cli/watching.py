@@ -1,0 +1,97 @@
+"""Looking once, or again and again: a status that a person or a wall watches."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from cron2queue.cli.operation import Operation
+from cron2queue.cli.schedules import missed_ticks
+from cron2queue.cli.screens.canvas import as_json, canvas, put, styled
+from cron2queue.cli.screens.page import status_page
+from cron2queue.cli.screens.records import status_record
+from cron2queue.cli.screens.status import status_lines
+from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain
+from cron2queue.runtime.health import Judgement, judge
+from cron2queue.runtime.views import StatusView
+from cron2queue.text import safe_text
+
+
+def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
+    """One look at everything, and what is to be thought of it."""
+    with operation.inspection() as inspection:
+        planned = operation.settings.queues if operation.settings else None
+        status = inspection.status(planned=planned, missed=missed_ticks(operation, inspection))
+    return status, list(judge(status, operation.alerts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """How to look and where to put what was seen."""
+
+    render: Callable[[], str]
+    output: Path | None
+
+    def put(self) -> None:
+        """Look once and put it there."""
+        put(self.render(), self.output)
+
+
+def shown_once(
+    operation: Operation,
+    format: str,
+    *,
+    output: Path | None,
+    color: str,
+    ascii_only: bool,
+    width: int | None,
+    every: float,
+) -> Show:
+    """The look in one of the formats."""
+
+    def render() -> str:
+        room = canvas(width=width, color="never" if output else color, ascii_only=ascii_only)
+        status, judgements = looked(operation)
+        if format == "json":
+            return as_json(status_record(status, judgements))
+        if format == "html":
+            return status_page(status, judgements, refresh_seconds=max(1, round(every)) if every else 0)
+        return styled(room, status_lines(status, judgements, room))
+
+    return Show(render=render, output=output)
+
+
+def repeated(show: Show, every: float, *, live: bool) -> None:
+    """Look again and again until interrupted; a database that is away for a while is told and waited for."""
+    if live and sys.stdout.isatty():
+        _live(show, every)
+        return
+    while True:
+        try:
+            show.put()
+        except (DatabaseUnavailable, TryAgain) as trouble:
+            print(f"cron2queue: {safe_text(trouble.message)}; trying again", file=sys.stderr)
+        time.sleep(every)
+
+
+def _live(show: Show, every: float) -> None:
+    from rich.live import Live
+
+    with Live(Text(""), screen=True, auto_refresh=False) as screen:
+        while True:
+            screen.update(Text.from_ansi(_or_trouble(show)), refresh=True)
+            time.sleep(every)
+
+
+def _or_trouble(show: Show) -> str:
+    try:
+        return show.render()
+    except (DatabaseUnavailable, TryAgain) as trouble:
+        return _said(trouble)
+
+
+def _said(trouble: Cron2QueueError) -> str:
+    return f"{safe_text(trouble.message)}\n\ntrying again"

@@ -1,0 +1,105 @@
+"""The dead, grouped by kind and error, over the newest of them: a million dead jobs are a few lines."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, or_, select
+
+from cron2queue.runtime.instants import EPOCH
+from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.sight.jobs import JobFilter, conditions
+from cron2queue.runtime.sight.queues import capped, names
+from cron2queue.runtime.tables import Tables
+from cron2queue.runtime.views import COUNT_CAP, Count, DeadGroup, DeadView
+
+MOST_GROUPS = 200
+ERROR_LENGTH = 200
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{12,}\b|\d+")
+
+
+def folded(message: str) -> str:
+    """The error without what differs from job to job: the first line, with numbers and ids as `#`."""
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
+    return _VARYING.sub("#", first[: 2 * ERROR_LENGTH])[:ERROR_LENGTH]
+
+
+def dead(connection: Connection, tables: Tables, wanted: JobFilter, cap: int = COUNT_CAP) -> DeadView:
+    """The newest dead jobs that fit the filter, grouped; the filter's own states are not asked."""
+    rows = list(_newest(connection, tables, wanted, cap))
+    total = Count()
+    for queue in _queues(connection, tables, wanted):
+        jobs = tables.jobs.c
+        total += capped(connection, select(jobs.id).where(jobs.queue == queue, jobs.state == JobState.DEAD), cap)
+    filtered = bool(conditions(tables, wanted))
+    groups = grouped(rows)
+    return DeadView(
+        groups=tuple(groups[:MOST_GROUPS]),
+        looked_at=len(rows),
+        total=Count(n=len(rows), capped=total.capped) if filtered else total,
+    )
+
+
+def _queues(connection: Connection, tables: Tables, wanted: JobFilter) -> list[str]:
+    return [wanted.queue] if wanted.queue is not None else names(connection, tables)
+
+
+def _newest(connection: Connection, tables: Tables, wanted: JobFilter, cap: int) -> Iterator[Any]:
+    """Up to `cap` dead jobs a queue. Index order is priority, then age; within the cap that is all of them."""
+    jobs = tables.jobs.c
+    for queue in _queues(connection, tables, wanted):
+        newest = (
+            select(jobs.id)
+            .where(jobs.queue == queue, jobs.state == JobState.DEAD)
+            .order_by(jobs.priority.desc(), jobs.id.desc())
+            .limit(cap)
+            .subquery()
+        )
+        columns = (jobs.public_id, jobs.kind, jobs.message, jobs.finished_at)
+        yield from connection.execute(select(*columns).join(newest, jobs.id == newest.c.id).where(*conditions(tables, wanted)))
+
+
+def grouped(rows: Iterable[Any]) -> list[DeadGroup]:
+    """Groups of rows (public_id, kind, message, finished_at), the largest first."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        found.setdefault((row.kind, folded(row.message or "")), []).append(row)
+    groups = [_group(kind, error, members) for (kind, error), members in found.items()]
+    return sorted(groups, key=lambda group: (-group.count, group.kind, group.error))
+
+
+def _group(kind: str, error: str, members: list[Any]) -> DeadGroup:
+    times = sorted(row.finished_at for row in members if row.finished_at is not None)
+    latest = max(members, key=lambda row: (row.finished_at is not None, row.finished_at))
+    return DeadGroup(
+        kind=kind,
+        error=error,
+        count=len(members),
+        first=times[0] if times else None,
+        last=times[-1] if times else None,
+        example=latest.public_id,
+    )
+
+
+Place = tuple[datetime, int]  # when the last job that was looked at died, and its number
+
+
+def ids(
+    connection: Connection, tables: Tables, wanted: JobFilter, after: Place | None, batch: int = 1_000
+) -> tuple[list[str], Place | None]:
+    """Public ids of the dead among the next ended jobs, in the order of their ends; None for the place at the end.
+
+    One walk along the index of ended jobs that never comes back to what it has passed.
+    """
+    jobs = tables.jobs.c
+    since, number = after if after is not None else (wanted.ended_since or EPOCH, 0)
+    later = or_(jobs.finished_at > since, and_(jobs.finished_at == since, jobs.id > number))
+    stretch = select(jobs.id, jobs.finished_at).where(jobs.finished_at >= since, later)
+    rows = connection.execute(stretch.order_by(jobs.finished_at, jobs.id).limit(batch)).all()
+    if not rows:
+        return [], None
+    asked = [jobs.state == JobState.DEAD, *conditions(tables, wanted)]
+    chosen = select(jobs.public_id).where(jobs.id.in_([row.id for row in rows]), *asked)
+    found = connection.execute(chosen.order_by(jobs.finished_at, jobs.id)).scalars()
+    return list(found), (rows[-1].finished_at, rows[-1].id) if len(rows) == batch else None

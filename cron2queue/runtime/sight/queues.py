@@ -1,0 +1,92 @@
+"""Queues: which there are, how much lies in each state, and how long the oldest ready job has waited."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, literal, select
+
+from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.tables import Tables
+from cron2queue.runtime.views import COUNT_CAP, Count
+
+MOST_QUEUES = 500
+COUNTED = (
+    *(JobState.READY, JobState.SCHEDULED, JobState.BLOCKED, JobState.RUNNING),
+    *(JobState.CANCEL_REQUESTED, JobState.DEAD),
+)
+_HEADS = 500  # rows of each priority that are looked at when a queue is too long to look at every row
+
+
+def names(connection: Connection, tables: Tables) -> list[str]:
+    """All queues with a job or a row of their own, by a walk along the index: one step a queue, not one a job."""
+    found = set(connection.execute(select(tables.queues.c.name).limit(MOST_QUEUES)).scalars())
+    column, last = tables.jobs.c.queue, ""
+    while len(found) < MOST_QUEUES:
+        following = connection.execute(select(func.min(column)).where(column > last)).scalar()
+        if following is None:
+            break
+        found.add(following)
+        last = following
+    return sorted(found)
+
+
+def capped(connection: Connection, rows: Select[Any], cap: int = COUNT_CAP) -> Count:
+    """How many rows, counted no further than the cap."""
+    n = connection.execute(select(func.count()).select_from(rows.limit(cap + 1).subquery())).scalar_one()
+    return Count(n=min(n, cap), capped=n > cap)
+
+
+def counts(connection: Connection, tables: Tables, queue: str) -> Mapping[str, Count]:
+    """Jobs of the queue by state, each counted along the claim index and no further than the cap."""
+    jobs = tables.jobs.c
+    numbers = [
+        select(func.count())
+        .select_from(select(literal(1)).where(jobs.queue == queue, jobs.state == state).limit(COUNT_CAP + 1).subquery())
+        .scalar_subquery()
+        .label(state)
+        for state in COUNTED
+    ]
+    row = connection.execute(select(*numbers)).one()
+    return {state: Count(n=min(n, COUNT_CAP), capped=n > COUNT_CAP) for state, n in zip(COUNTED, row, strict=True)}
+
+
+def oldest_ready(connection: Connection, tables: Tables, queue: str, ready: Count) -> datetime | None:
+    """Since when the oldest ready job waits. Exact up to the cap; above it, the oldest among the heads of all priorities."""
+    jobs = tables.jobs.c
+    here = (jobs.queue == queue, jobs.state == JobState.READY)
+    since = func.coalesce(jobs.ready_at, jobs.created_at)
+    if not ready.n:
+        return None
+    if not ready.capped:
+        return connection.execute(select(func.min(since)).where(*here)).scalar()
+    heads = [
+        connection.execute(select(func.min(column_of_head)).select_from(head)).scalar()
+        for head, column_of_head in _heads(connection, tables, here, since)
+    ]
+    return min((each for each in heads if each is not None), default=None)
+
+
+def _heads(connection: Connection, tables: Tables, here: tuple[Any, ...], since: Any) -> Iterator[tuple[Any, Any]]:
+    jobs = tables.jobs.c
+    priority: int | None = None
+    for _ in range(20):
+        beyond = () if priority is None else (jobs.priority > priority,)
+        priority = connection.execute(select(func.min(jobs.priority)).where(*here, *beyond)).scalar()
+        if priority is None:
+            return
+        rows = select(since.label("since")).where(*here, jobs.priority == priority).order_by(jobs.id).limit(_HEADS).subquery()
+        yield rows, rows.c.since
+
+
+def settings(connection: Connection, tables: Tables) -> Mapping[str, Any]:
+    """The rows of the queues table: pauses and limits."""
+    return {row.name: row for row in connection.execute(select(tables.queues).limit(MOST_QUEUES))}
+
+
+def ready_kinds(connection: Connection, tables: Tables, queue: str) -> Mapping[str, int]:
+    """Kinds among the first ready jobs of the queue. What nobody claims stays in front, so that it is seen here."""
+    jobs = tables.jobs.c
+    first = select(jobs.kind).where(jobs.queue == queue, jobs.state == JobState.READY)
+    head = first.order_by(jobs.priority, jobs.id).limit(COUNT_CAP).subquery()
+    return {row.kind: row.n for row in connection.execute(select(head.c.kind, func.count().label("n")).group_by(head.c.kind))}

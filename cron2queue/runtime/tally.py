@@ -1,0 +1,116 @@
+"""What a worker counts while it works, for the roll-ups: by queue and kind, and never a job's own names.
+
+Series: `outcome:NAME`, `succeeded`, `failed`, `retried`, `dead`, `rescued`, `lease_lost`, `foreign:429` (and 502, 503, 504,
+timeout), and the durations `wait` and `run` on the ladder of `distributions` with their sums in microseconds.
+"""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cron2queue.runtime.distributions import rung
+from cron2queue.runtime.jobs import Cancelled, Crashed, Done, GiveUp, Released, RetryAt, Settlement
+
+PERIOD_SECONDS = 300
+MOST_SERIES = 5_000  # a flood of kinds cannot grow the worker; what is above is not counted
+# How HTTP clients and servers word it: requests, urllib, httpx, aiohttp, curl, PHP's Guzzle.
+_STATUS = re.compile(
+    r"\b(?:status(?:[ _-]?code)?|HTTP(?:/[\d.]+)?|HTTP ?Error|error|response|returned)\W{0,4}(429|502|503|504)\b"
+    r"|\b(429|502|503|504)\b.{0,3}(?:Client Error|Server Error|Too Many Requests|Bad Gateway|Service|Gateway Time-?out)",
+    re.IGNORECASE,
+)
+_TIMED_OUT = re.compile(r"\b(?:time[d]?[ -]?out|ETIMEDOUT|TimeoutError|ReadTimeout|ConnectTimeout)\b", re.IGNORECASE)
+
+
+class Count(NamedTuple):
+    """One increment of the roll-ups."""
+
+    queue: str
+    kind: str
+    series: str
+    rung: int
+    n: int
+
+
+def foreign_cause(text: str) -> str | None:
+    """`429`, `502`, `503`, `504` or `timeout` if the error says that a foreign system answered so; else None."""
+    text = text[:4000]
+    found = _STATUS.search(text)
+    if found:
+        return found[1] or found[2]
+    return "timeout" if _TIMED_OUT.search(text) else None
+
+
+class Tally:
+    """Counts of one process; safe to be used by several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[tuple[str, str, str, int]] = Counter()
+
+    def settled(self, settlements: Sequence[Settlement], held: Sequence[bool]) -> None:
+        """Count settlements by whether their lease still held."""
+        with self._lock:
+            for settlement, was_held in zip(settlements, held, strict=True):
+                if was_held:
+                    self._settled(settlement)
+                else:
+                    self._add(settlement.job.queue, settlement.job.kind, "lease_lost")
+
+    def count(self, queue: str, kind: str, series: str, n: int = 1) -> None:
+        """Count something else, like `rescued`."""
+        with self._lock:
+            self._add(queue, kind, series, n=n)
+
+    def take(self) -> list[Count]:
+        """What was counted since the last time, in the order of its key, and start anew."""
+        with self._lock:
+            counts, self._counts = self._counts, Counter()
+        return [Count(*key, n) for key, n in sorted(counts.items())]
+
+    def give_back(self, counts: Sequence[Count]) -> None:
+        """What could not be written is counted again."""
+        with self._lock:
+            for each in counts:
+                self._add(each.queue, each.kind, each.series, each.rung, each.n)
+
+    def _add(self, queue: str, kind: str, series: str, rung: int = 0, n: int = 1) -> None:
+        key = (queue, kind, series, rung)
+        if key in self._counts or len(self._counts) < MOST_SERIES:
+            self._counts[key] += n
+
+    def _settled(self, settlement: Settlement) -> None:
+        job, outcome, record = settlement.job, settlement.outcome, settlement.record
+        if isinstance(outcome, Released):
+            self._add(job.queue, job.kind, "outcome:released")
+            return
+        self._add(job.queue, job.kind, f"outcome:{record.outcome_name or _NAMES[type(outcome)]}")
+        waited = job.waited_seconds if record.wait_seconds is None else record.wait_seconds
+        for series, seconds in (("wait", waited), ("run", record.run_seconds)):
+            if seconds is not None:
+                self._add(job.queue, job.kind, series, rung(seconds))
+                self._add(job.queue, job.kind, f"{series}_us", n=int(seconds * 1e6))
+        self._add(job.queue, job.kind, "succeeded") if isinstance(outcome, Done) else None
+        if isinstance(outcome, RetryAt | GiveUp | Crashed):
+            self._failed(settlement)
+
+    def _failed(self, settlement: Settlement) -> None:
+        job, outcome = settlement.job, settlement.outcome
+        self._add(job.queue, job.kind, "failed")
+        last = isinstance(outcome, GiveUp) or job.attempt >= job.max_attempts
+        self._add(job.queue, job.kind, "dead" if last else "retried")
+        paused = isinstance(outcome, RetryAt) and outcome.pause_kind_seconds is not None
+        cause = "429" if paused else foreign_cause(f"{outcome.message}\n{outcome.diagnostic}")
+        if cause:
+            self._add(job.queue, job.kind, f"foreign:{cause}")
+
+
+_NAMES: dict[type, str] = {
+    Done: "done",
+    RetryAt: "retry",
+    GiveUp: "permanent",
+    Cancelled: "cancelled",
+    Crashed: "crashed",
+}
