@@ -1,0 +1,243 @@
+"""A plan turned into files: each entry through its engine, proved, and put into the new crontab; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.verdicts import Decision
+from cron2queue.errors import UsageError
+from cron2queue.generator.crontab_lines import moved_line, new_line, read_line
+from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
+from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
+from cron2queue.plan.blocks import Block, replaced
+from cron2queue.plan.manifest import Replacement, Source
+from cron2queue.plan.model import MIGRATED, Plan
+from cron2queue.text import to_text
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.generator.artifacts import Artifact
+    from cron2queue.generator.templating import Templates
+
+CHANGING = MIGRATED | {Decision.GUARD, Decision.DROP}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """One crontab as it was before any replacement, and what is known of the live one."""
+
+    file: CrontabFile
+    live_sha256: str
+    target: str | None
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One entry that will be replaced: its move, its block and the files that must be there first."""
+
+    move: Move
+    block: Block
+    needs: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Everything that a conversion decided. `refused` maps job names to the reason why the entry stays as it is."""
+
+    changes: tuple[Change, ...]
+    refused: Mapping[str, str]
+    sources: tuple[Source, ...]
+    crontabs: Mapping[str, bytes] = field(default_factory=dict)
+    artifacts: tuple[Artifact, ...] = ()
+
+    def change(self, name: str) -> Change | None:
+        """The replacement of a job's entry, or None."""
+        return next((each for each in self.changes if each.move.job.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A broken line put right by the rule that found it."""
+
+    line: bytes
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a conversion works from. `dates` are those of replacements that an earlier run already planned; `repairs` are
+    known by entry.
+    """
+
+    plan: Plan
+    originals: Sequence[Original]
+    at: datetime
+    zone: ZoneInfo
+    templates: Templates
+    only: frozenset[str] = frozenset()
+    dates: Mapping[str, tuple[str | None, date]] = field(default_factory=dict)
+    repairs: Mapping[str, Repair] = field(default_factory=dict)
+
+
+def moves(plan: Plan, files: Sequence[CrontabFile]) -> Iterator[Move]:
+    """Each planned job with its entry."""
+    by_place = {(file.path, entry.number): (file, entry) for file in files for entry in file.entries}
+    for job in plan.jobs:
+        found = by_place.get((job.settings.source or "", job.settings.line or 0))
+        if found:
+            yield Move(job=job, file=found[0], entry=found[1])
+
+
+def _prove_new_schedule(move: Move, request: Request, new: CronCommand, engine: Engine) -> tuple[bytes, str]:
+    line, entry = new_line(move, new)
+    if move.job.settings.schedule != move.entry.schedule_text:
+        return line, f"starts at another time, as the plan says: {move.entry.schedule_text} becomes {entry.schedule_text}"
+    found = [] if move.entry.schedule == entry.schedule else _differ(move, entry.schedule, request)
+    if found:
+        raise CannotConvert("; ".join(map(str, found)))
+    return line, ""
+
+
+def _differ(move: Move, new: object, request: Request) -> list[object]:
+    if getattr(move.entry.schedule, "random", False):
+        return []
+    return [*schedules_differ(move.entry.schedule, new, request.at, request.zone)]  # type: ignore[arg-type]
+
+
+def _prove_target(move: Move, request: Request, engine: Engine) -> None:
+    """The starts of a target with a clock of its own are those of cron."""
+    end = request.at + SPAN
+    if getattr(move.entry.schedule, "random", False):
+        return
+    old = move.entry.schedule.fires_between(request.at, end, request.zone)
+    found = differences(old, engine.fires(move, request.at, end, request.zone))
+    if found:
+        first = "; ".join(map(str, found))
+        raise CannotConvert(
+            f"{engine.engine_name()} would not start it as cron does: {first}",
+            remedy="move it out of the hour of the clock change (for 02:30 take 01:30 or 03:30), or leave it in cron",
+        )
+
+
+def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], str]:
+    if move.job.decision is Decision.DROP:
+        return None, (), "switched off"
+    if move.job.decision is Decision.FIX:
+        return _repaired(move, request)
+    if move.job.decision not in CHANGING:
+        return moved_line(move), (), f"starts at another time, as the plan says: {move.entry.schedule_text} before"
+    engine = engine_named(move.job.engine)
+    engine.refuse(move)
+    command = engine.cron_command(move, request.plan)
+    if command is None:
+        _prove_target(move, request, engine)
+        return None, (), ""
+    line, note = _prove_new_schedule(move, request, command, engine)
+    return line, command.needs, note
+
+
+def _repaired(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
+    repair = request.repairs[move.job.settings.entry or ""]
+    entry = read_line(repair.line, move)
+    if entry is None or _differ(move, entry.schedule, request) or entry.user != move.entry.user:
+        raise CannotConvert("the repaired line would not be read as one line with the same starts")
+    return repair.line, (), f"put right ({repair.rule}); it starts at the same times as before"
+
+
+def _changes_something(move: Move, request: Request) -> bool:
+    if request.only and move.job.name not in request.only:
+        return False
+    if move.job.decision is Decision.FIX:
+        return move.job.settings.entry in request.repairs
+    return move.job.decision in CHANGING or move.job.settings.schedule != move.entry.schedule_text
+
+
+def _change(move: Move, request: Request) -> Change:
+    if not move.file.loaded:
+        raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
+    new, needs, note = _new(move, request)
+    name = move.job.name
+    planned = request.dates.get(name)
+    on = planned[1] if planned and planned[0] == (None if new is None else to_text(new)) else request.at.date()
+    shadow = request.plan.project.shadow and move.job.migrated and new is not None
+    block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow)
+    return Change(move=move, block=block, needs=needs, note=note)
+
+
+def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:
+    changes, refused = [], {}
+    for move in moves(request.plan, [each.file for each in request.originals]):
+        if not _changes_something(move, request):
+            continue
+        try:
+            changes.append(_change(move, request))
+        except UsageError as trouble:
+            refused[move.job.name] = f"{trouble.message} ({trouble.remedy})" if trouble.remedy else trouble.message
+    return changes, refused
+
+
+def _sources(request: Request, changes: Sequence[Change]) -> tuple[list[Source], dict[str, bytes]]:
+    sources, crontabs = [], {}
+    for number, original in enumerate(request.originals, start=1):
+        path = original.file.path
+        own = [each for each in changes if each.move.file.path == path]
+        output = "crontab.new" if len(request.originals) == 1 else f"crontabs/{number:02d}.new"
+        crontabs[output] = replaced(original.file.to_bytes(), [(each.move.entry.number, each.block) for each in own])
+        sources.append(
+            Source(
+                path=path,
+                dialect=original.file.dialect,
+                kind=str(original.file.kind),
+                sha256=original.live_sha256,
+                output=output,
+                target=original.target,
+                user=original.user,
+                replacements=tuple(_replacement(each) for each in own),
+            )
+        )
+    return sources, crontabs
+
+
+def _replacement(change: Change) -> Replacement:
+    block = change.block
+    return Replacement(
+        name=block.name,
+        line=change.move.entry.number,
+        old=to_text(block.old),
+        new=None if block.new is None else to_text(block.new),
+        on=block.on.isoformat(),
+        shadow=block.shadow,
+        needs=change.needs,
+    )
+
+
+def _artifacts(request: Request, changes: Sequence[Change]) -> list[Artifact]:
+    by_engine: dict[str, list[Move]] = {}
+    for change in changes:
+        if change.move.job.decision in MIGRATED or change.move.job.decision is Decision.GUARD:
+            by_engine.setdefault(change.move.job.engine, []).append(change.move)
+    made: list[Artifact] = []
+    for name, own in sorted(by_engine.items()):
+        workshop = Workshop(plan=request.plan, moves=own, templates=request.templates, zone=request.zone, at=request.at)
+        made.extend(engine_named(name).artifacts(workshop))
+    return made
+
+
+def draft(request: Request) -> Draft:
+    """Turn every entry that changes into its target, or say why it stays as it is."""
+    changes, refused = _changes(request)
+    sources, crontabs = _sources(request, changes)
+    return Draft(
+        changes=tuple(changes),
+        refused=refused,
+        sources=tuple(sources),
+        crontabs=crontabs,
+        artifacts=tuple(_artifacts(request, changes)),
+    )

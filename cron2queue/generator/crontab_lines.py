@@ -1,0 +1,92 @@
+"""New crontab lines: schedule and user as they stand, another command, and read back by the daemon's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cron2queue.crontab.dialect import Context, dialect_named
+from cron2queue.crontab.lines import Entry, Kind
+from cron2queue.crontab.schedule import Calendar
+from cron2queue.generator.engine import CannotConvert
+from cron2queue.generator.shell import NotWritable, cron_command
+from cron2queue.plan.blocks import ended
+from cron2queue.text import to_bytes, to_text
+
+if TYPE_CHECKING:
+    from cron2queue.crontab.schedule import Schedule
+    from cron2queue.generator.engine import CronCommand, Move
+
+
+def _forms(command: CronCommand, *, percent: bool) -> Iterator[str]:
+    """The ways to write a command; which one is right is the daemon's affair."""
+    trouble: NotWritable | None = None
+    for doubled in (False, True):
+        try:
+            yield cron_command(command.command, command.stdin, percent=percent, doubled=doubled)
+        except NotWritable as refused:
+            trouble = refused
+    if trouble:
+        raise trouble
+
+
+def _before_command(move: Move) -> str:
+    """Everything of the line that stands before the command, with the plan's schedule."""
+    text = to_text(move.entry.raw)[: move.entry.command_column - 1]
+    wanted, written = move.job.settings.schedule or "", move.entry.schedule_text
+    if wanted == written:
+        return text
+    if any(character in wanted for character in "\r\n\0") or text.count(written) != 1:
+        raise CannotConvert("the plan's new schedule cannot be put into the line")
+    return text.replace(written, wanted, 1)
+
+
+def moved_line(move: Move) -> bytes:
+    """The line at another time, its command byte for byte. Raises CannotConvert when cron would not read it so."""
+    raw = to_text(move.entry.raw)
+    line = ended(to_bytes(_before_command(move) + raw[move.entry.command_column - 1 :]))
+    entry, old = read_line(line, move), move.entry
+    if entry is None or (entry.command, entry.stdin, entry.user) != (old.command, old.stdin, old.user):
+        raise CannotConvert(f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule")
+    return line
+
+
+def same_schedule(old: Schedule, new: Schedule) -> bool:
+    """Equal, or drawn at random from equal possibilities."""
+    if isinstance(old, Calendar) and isinstance(new, Calendar) and old.random and new.random:
+        return old.possible == new.possible
+    return old == new
+
+
+def read_line(line: bytes, move: Move) -> Entry | None:
+    """The one entry that the daemon makes of a line; None when it makes anything else of it."""
+    dialect = dialect_named(move.file.dialect)
+    reading = dialect.read(line, Context(kind=Kind(move.file.kind)))
+    entries = [each for each in reading.lines if isinstance(each, Entry)]
+    return entries[0] if reading.loaded and len(reading.lines) == 1 and len(entries) == 1 else None
+
+
+def _as_meant(entry: Entry, move: Move, command: CronCommand) -> bool:
+    old = move.entry
+    unchanged = move.job.settings.schedule == old.schedule_text
+    return (
+        (entry.command, entry.stdin, entry.user) == (command.command, command.stdin, old.user)
+        and (entry.quiet, entry.options) == (old.quiet, old.options)
+        and (not unchanged or same_schedule(old.schedule, entry.schedule))
+        and not entry.misread
+    )
+
+
+def new_line(move: Move, command: CronCommand) -> tuple[bytes, Entry]:
+    """The physical line, and how it is read. Raises CannotConvert when no form of it is read as meant."""
+    percent = dialect_named(move.file.dialect).percent
+    before = _before_command(move)
+    try:
+        for form in _forms(command, percent=percent):
+            line = to_bytes(f"{before}{form}\n")
+            entry = read_line(line, move)
+            if entry is not None and _as_meant(entry, move, command):
+                return line, entry
+    except NotWritable as trouble:
+        raise CannotConvert(trouble.message) from None
+    raise CannotConvert(f"no form of the new line is read by {move.file.dialect} cron as it is meant")

@@ -1,0 +1,109 @@
+"""The contract of the engines: what a planned entry is turned into. One class a module in engines/, found by discovery."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+from cron2queue.discovery import members
+from cron2queue.errors import UsageError
+from cron2queue.plan.model import Plan, PlannedJob
+from cron2queue.runtime.settings import Overlap, did_you_mean
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.crontab.lines import CrontabFile, Entry
+    from cron2queue.crontab.schedule import Fire
+    from cron2queue.generator.artifacts import Artifact
+    from cron2queue.generator.templating import Templates
+
+
+class CannotConvert(UsageError):
+    """One entry cannot be turned into this target as it stands; it stays in the crontab, and the reason is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One entry on its way: the planned job, the entry as read, and the file that holds it."""
+
+    job: PlannedJob
+    entry: Entry
+    file: CrontabFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronCommand:
+    """What stands in the crontab in the place of the old command. `needs` are files that must be there before."""
+
+    command: str
+    stdin: str | None = None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What an engine works with: the plan, the moves that are its own, the templates."""
+
+    plan: Plan
+    moves: Sequence[Move]
+    templates: Templates
+    zone: ZoneInfo
+    at: datetime
+
+
+class Engine(ABC):
+    """One target.
+
+    `overlaps` names, for every overlap policy, either "" (the target does it) or the reason why it cannot; `in_cron` says
+    whether a line stays in the crontab, so that cron itself still decides when it fires.
+    """
+
+    overlaps: ClassVar[Mapping[Overlap, str]]
+    database_scope: ClassVar[str] = ""
+    """Why this target cannot keep a job apart over several hosts; empty when it can."""
+    in_cron: ClassVar[bool] = True
+
+    @classmethod
+    def engine_name(cls) -> str:
+        """The name in the plan and on the command line: that of the module."""
+        return cls.__module__.rpartition(".")[2].replace("_", "-")
+
+    def refuse(self, move: Move) -> None:
+        """Raise CannotConvert when this target cannot keep what the plan says."""
+        settings = move.job.settings
+        reason = self.overlaps[settings.overlap]
+        if reason:
+            raise CannotConvert(f"{self.engine_name()} cannot {settings.overlap}: {reason}")
+        if settings.scope == "database" and self.database_scope:
+            raise CannotConvert(f"{self.engine_name()} cannot keep to scope database: {self.database_scope}")
+
+    @abstractmethod
+    def cron_command(self, move: Move, plan: Plan) -> CronCommand | None:
+        """The command that stays in the crontab; None when the line goes away."""
+
+    @abstractmethod
+    def artifacts(self, workshop: Workshop) -> list[Artifact]:
+        """Every file of this target, for all of its moves at once; an empty list when it needs none."""
+
+    def fires(self, move: Move, start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[Fire]:
+        """When the target starts the job, for targets that do not stay in the crontab."""
+        raise CannotConvert(f"{self.engine_name()} leaves the schedule to cron")
+
+
+@cache
+def engines() -> Mapping[str, Engine]:
+    """Every engine by its name."""
+    return {each.engine_name(): each() for each in members("cron2queue.generator.engines", Engine)}  # type: ignore[type-abstract]
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of that name. Raises UsageError with what was meant."""
+    known = engines()
+    if name not in known:
+        raise UsageError(f"there is no engine {name!r}", remedy=did_you_mean(name, known))
+    return known[name]

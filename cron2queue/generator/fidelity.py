@@ -1,0 +1,77 @@
+"""The proof that a target starts a job exactly when cron did: all starts of 400 days, which hold both clock changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.crontab.schedule import Fire, Schedule
+
+SPAN = timedelta(days=400)
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One start that only one of the two has."""
+
+    at: datetime
+    old: bool
+
+    def __str__(self) -> str:
+        who = "cron starts it, the target does not" if self.old else "the target starts it, cron does not"
+        return f"{self.at.isoformat(timespec='minutes')}: {who}"
+
+
+def _merged(old: Iterable[Fire], new: Iterable[Fire]) -> Iterator[Difference]:
+    left, right = iter(old), iter(new)
+    a, b = next(left, None), next(right, None)
+    while a is not None or b is not None:
+        if a is not None and b is not None and a.at == b.at:
+            a, b = next(left, None), next(right, None)
+        elif b is None or (a is not None and a.at < b.at):
+            assert a is not None
+            yield Difference(at=a.at, old=True)
+            a = next(left, None)
+        else:
+            yield Difference(at=b.at, old=False)
+            b = next(right, None)
+
+
+def differences(old: Iterable[Fire], new: Iterable[Fire], limit: int = SHOWN) -> list[Difference]:
+    """The first differences in time; an empty list is the proof."""
+    return list(islice(_merged(old, new), limit))
+
+
+def schedules_differ(old: Schedule, new: Schedule, start: datetime, zone: ZoneInfo) -> list[Difference]:
+    """The same for two schedules of one daemon. Equal bit sets under equal rules need no counting."""
+    if old == new:
+        return []
+    end = start + SPAN
+    return differences(old.fires_between(start, end, zone), new.fires_between(start, end, zone))
+
+
+def second_opinion(schedule_text: str, schedule: Schedule, start: datetime, zone: ZoneInfo) -> str | None:
+    """Where tools built on croniter would read this schedule otherwise than this cron; None when they would not.
+
+    Only a remark: croniter never decides when cron fires.
+    """
+    from croniter import croniter
+    from croniter.croniter import CroniterError
+
+    wanted = [fire.at for fire in schedule.next_fires(start, zone, 50)]
+    try:
+        reader = croniter(schedule_text, start - timedelta(minutes=1))
+        theirs = [reader.get_next(datetime) for _ in wanted]
+    except (CroniterError, ValueError, KeyError, OverflowError):
+        return "tools built on croniter refuse this schedule"
+    first = next((pair for pair in zip(wanted, theirs, strict=True) if pair[0] != pair[1]), None)
+    if first is None:
+        return None
+    return f"tools built on croniter would next differ at {min(first).isoformat(timespec='minutes')}"

@@ -1,0 +1,102 @@
+"""Handlers and producers: stubs that run the old command unchanged, in the language of the people who will rewrite them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.verdicts import Decision
+from cron2queue.generator.artifacts import PROGRAM, SHARED, Artifact
+from cron2queue.plan.model import Language
+from cron2queue.plan.naming import module_name
+from cron2queue.redaction import redact
+from cron2queue.runtime.settings import OLD_COMMAND, PLAN_NAME
+from cron2queue.text import to_bytes
+
+if TYPE_CHECKING:
+    from cron2queue.generator.engine import Move, Workshop
+    from cron2queue.runtime.settings import JobSettings
+
+ENDINGS = {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}
+# What cron gives a job besides its own variables; a worker's environment is another.
+CRON_ENVIRONMENT = (("PATH", "/usr/bin:/bin"), ("SHELL", "/bin/sh"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerPage:
+    """What a handler's template may use: names are slugs, all else is foreign text for the filters."""
+
+    name: str
+    function: str
+    command: str
+    shell: str
+    stdin: str | None
+    environment: tuple[tuple[str, str], ...]
+    split: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerPage:
+    """What a producer's template may use; `enqueue` are the words of the command that makes one job."""
+
+    name: str
+    python: str
+    enqueue: tuple[str, ...]
+
+
+def producer_path(name: str, language: Language) -> str:
+    """Where the producer of a split entry lies, below the plan's folder."""
+    return f"producers/{module_name(name)}.{ENDINGS[language]}"
+
+
+def holds_secret(settings: JobSettings) -> bool:
+    """Whether a password or the like is written in the entry, so that it must not be copied into a stub."""
+    assignments = (f"{name}={value}" for name, value in settings.environment.items())
+    return any(redact(text) != text for text in (settings.command or "", settings.stdin or "", *assignments))
+
+
+def _environment(settings: JobSettings) -> tuple[tuple[str, str], ...]:
+    merged = dict(CRON_ENVIRONMENT) | {"SHELL": settings.shell} | dict(settings.environment)
+    return tuple(sorted(merged.items()))
+
+
+def _handler(move: Move, workshop: Workshop) -> Artifact:
+    settings, language = move.job.settings, workshop.plan.project.language
+    page = HandlerPage(
+        name=settings.name,
+        function=module_name(settings.name),
+        command=settings.command or "",
+        shell=settings.shell,
+        stdin=settings.stdin,
+        environment=_environment(settings),
+        split=move.job.decision is Decision.SPLIT,
+    )
+    text = workshop.templates.render(f"sqlqueue/handlers/handler.{ENDINGS[language]}.j2", page)
+    mode = SHARED if language is Language.PYTHON else PROGRAM
+    return Artifact(path=settings.handler, content=to_bytes(text), mode=mode)
+
+
+def _producer(move: Move, workshop: Workshop) -> Artifact:
+    project, name = workshop.plan.project, move.job.name
+    plan = f"{project.folder}/{PLAN_NAME}"
+    words = (project.python, "-I", "-m", "cron2queue.runtime", "enqueue", "--kind", move.job.settings.kind, "--plan", plan)
+    page = ProducerPage(name=name, python=project.python, enqueue=words)
+    text = workshop.templates.render(f"sqlqueue/producers/producer.{ENDINGS[project.language]}.j2", page)
+    return Artifact(path=producer_path(name, project.language), content=to_bytes(text), mode=PROGRAM)
+
+
+def _artifacts(workshop: Workshop) -> Iterator[Artifact]:
+    expected = f".{ENDINGS[workshop.plan.project.language]}"
+    for move in workshop.moves:
+        handler = move.job.settings.handler
+        # A handler that was renamed to another language or to a file of their own is the user's affair.
+        if handler != OLD_COMMAND and handler.startswith("handlers/") and handler.endswith(expected):
+            yield _handler(move, workshop)
+        if move.job.decision is Decision.SPLIT:
+            yield _producer(move, workshop)
+
+
+def handler_artifacts(workshop: Workshop) -> list[Artifact]:
+    """The stubs of all moves."""
+    return list(_artifacts(workshop))

@@ -1,0 +1,187 @@
+"""Units and the small files around them: workers, slice, lock files, group, log rotation, and the Supervisor variant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cron2queue.generator.artifacts import SHARED, Artifact
+from cron2queue.generator.engine import CannotConvert
+from cron2queue.generator.hardening import hardening
+from cron2queue.generator.shell import sh_words
+from cron2queue.runtime.settings import PLAN_NAME
+
+if TYPE_CHECKING:
+    from cron2queue.generator.engine import Move, Workshop
+    from cron2queue.generator.templating import Templates
+    from cron2queue.plan.model import Plan, Project
+
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
+STOP_MARGIN = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPage:
+    """worker@.service and the slice."""
+
+    project: str
+    slice: str
+    folder: str
+    python: str
+    plan: str
+    hardening: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePage:
+    """The drop-in of one queue; `user` None leaves the manager's own."""
+
+    queue: str
+    user: str | None
+    stop_seconds: int
+    memory: str | None
+    hardening: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupervisorWorker:
+    """One program of the Supervisor file."""
+
+    queue: str
+    command: str
+    folder: str
+    user: str | None
+    stop_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupervisorPage:
+    """The Supervisor file."""
+
+    project: str
+    workers: tuple[SupervisorWorker, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockFile:
+    """One lock file and the user whose job takes it."""
+
+    path: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPage:
+    """tmpfiles.d, sysusers.d and logrotate.d."""
+
+    project: str
+    folder: str
+    locks: tuple[LockFile, ...]
+    users: tuple[str, ...]
+
+
+def checked_user(user: str | None) -> str | None:
+    """A user's name that may stand in units and in tmpfiles.d as it is."""
+    if user is not None and not _USER.match(user):
+        raise CannotConvert(f"{user[:40]!r} cannot stand as a user's name in a unit")
+    return user
+
+
+def worker_unit(project: Project) -> str:
+    """The name of the workers' template unit, without `.service`."""
+    return f"cron2queue-{project.name}@"
+
+
+def worker_command(project: Project, queue: str) -> tuple[str, ...]:
+    """The words that start a worker of one queue."""
+    plan = f"{project.folder}/{PLAN_NAME}"
+    return (project.python, "-P", "-m", "cron2queue.runtime", "work", "--plan", plan, "--queue", queue)
+
+
+def by_queue(moves: Iterable[Move]) -> dict[str, list[Move]]:
+    """The moves of each queue, by name."""
+    found: dict[str, list[Move]] = {}
+    for move in moves:
+        found.setdefault(move.job.settings.queue, []).append(move)
+    return dict(sorted(found.items()))
+
+
+def stop_seconds(moves: Iterable[Move]) -> int:
+    """How long a worker may take to stop: its longest job, the grace, and a margin."""
+    return max(int((m.job.settings.timeout or 0) + m.job.settings.grace) for m in moves) + STOP_MARGIN
+
+
+def _memory(moves: Iterable[Move]) -> str | None:
+    limits = [m.job.settings.memory_limit for m in moves if m.job.settings.memory_limit]
+    return f"{max(limits) // 2**20}M" if limits else None
+
+
+def _queue_artifact(queue: str, moves: Sequence[Move], workshop: Workshop) -> Artifact:
+    project = workshop.plan.project
+    page = QueuePage(
+        queue=queue,
+        user=checked_user(moves[0].job.settings.user),
+        stop_seconds=stop_seconds(moves),
+        memory=_memory(moves),
+        hardening=hardening(project.harden, [m.job.settings.command or "" for m in moves]),
+    )
+    text = workshop.templates.render("sqlqueue/units/queue.conf.j2", page)
+    path = f"units/systemd/{worker_unit(project)}{queue}.service.d/plan.conf"
+    return Artifact(path=path, content=text.encode(), mode=SHARED)
+
+
+def worker_artifacts(workshop: Workshop) -> list[Artifact]:
+    """The template unit, one drop-in a queue, the slice, and the Supervisor file."""
+    project, queues = workshop.plan.project, by_queue(workshop.moves)
+    page = WorkerPage(
+        project=project.name,
+        slice=f"cron2queue-{project.name}.slice",
+        folder=project.folder,
+        python=project.python,
+        plan=f"{project.folder}/{PLAN_NAME}",
+        hardening=(),
+    )
+    supervisor = SupervisorPage(
+        project=project.name,
+        workers=tuple(
+            SupervisorWorker(
+                queue=queue,
+                command=sh_words(*worker_command(project, queue)).replace("%", "%%"),
+                folder=project.folder.replace("%", "%%"),
+                user=checked_user(moves[0].job.settings.user),
+                stop_seconds=stop_seconds(moves),
+            )
+            for queue, moves in queues.items()
+        ),
+    )
+    render = workshop.templates.render
+    return [
+        _unit(f"systemd/{worker_unit(project)}.service", render("sqlqueue/units/worker@.service.j2", page)),
+        *(_queue_artifact(queue, moves, workshop) for queue, moves in queues.items()),
+        _unit(f"systemd/{page.slice}", render("sqlqueue/units/slice.j2", page)),
+        _unit(f"supervisor/cron2queue-{project.name}.conf", render("sqlqueue/units/supervisor.conf.j2", supervisor)),
+    ]
+
+
+def _unit(path: str, text: str) -> Artifact:
+    return Artifact(path=f"units/{path}", content=text.encode(), mode=SHARED)
+
+
+def host_artifacts(plan: Plan, locks: Iterable[LockFile], templates: Templates) -> list[Artifact]:
+    """Lock files that only their job's user can open, the group that may read the plan, and log rotation."""
+    project = plan.project
+    users = sorted({job.settings.user for job in plan.migrated if job.settings.user and job.settings.user != "root"})
+    page = HostPage(
+        project=project.name,
+        folder=project.lock_folder,
+        locks=tuple(sorted(locks, key=lambda lock: lock.path)),
+        users=tuple(user for user in users if checked_user(user)),
+    )
+    files = {"tmpfiles": "tmpfiles.d", "sysusers": "sysusers.d", "logrotate": "logrotate.d"}
+    return [
+        _unit(f"{folder}/cron2queue-{project.name}{'' if kind == 'logrotate' else '.conf'}", templates.render(name, page))
+        for kind, folder in files.items()
+        for name in [f"_shared/{kind}.conf.j2"]
+    ]

@@ -1,0 +1,121 @@
+"""What a replaced entry looks like in a crontab: a dated marker, the old line as a comment, and what stands in its place.
+
+A block can be found, checked and undone from the text alone, so that everything around it may be edited by hand:
+
+    # cron2queue replaced the next line on 2026-12-01: order-export
+    #*/5 * * * * www-data php /srv/shop/export.php
+    */5 * * * * www-data flock -n ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+_MARKER = re.compile(
+    rb"# cron2queue (?P<what>replaced|switched off|shadows) the next line on "
+    rb"(?P<on>\d{4}-\d\d-\d\d): (?P<name>[a-z0-9][a-z0-9_-]*)\n"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One entry's replacement. `old` and `new` are physical lines with their line ends; `new` None: switched off.
+
+    `shadow`: the old line stays alive, and the new one stands beside it.
+    """
+
+    name: str
+    on: date
+    old: bytes
+    new: bytes | None
+    shadow: bool = False
+
+    @property
+    def content(self) -> bytes:
+        """The block as it stands in the crontab."""
+        what = "shadows" if self.shadow else "replaced" if self.new is not None else "switched off"
+        marker = f"# cron2queue {what} the next line on {self.on.isoformat()}: {self.name}\n".encode()
+        kept = self.old if self.shadow else b"#" + self.old
+        return marker + ended(kept) + (self.new or b"")
+
+
+def ended(line: bytes) -> bytes:
+    """The line with a line break at its end."""
+    return line if line.endswith(b"\n") else line + b"\n"
+
+
+def physical_lines(text: bytes) -> list[bytes]:
+    """The lines with their line breaks; only LF breaks a line, as for every cron."""
+    return text.split(b"\n") if not text else [line for line in re.split(rb"(?<=\n)", text) if line]
+
+
+def _block_at(lines: list[bytes], start: int) -> tuple[Block, int] | None:
+    marker = _MARKER.fullmatch(lines[start])
+    if marker is None:
+        return None
+    what, off = marker["what"], marker["what"] == b"switched off"
+    following = lines[start + 1 : start + (2 if off else 3)]
+    if len(following) != (1 if off else 2):
+        return None
+    old = following[0] if what == b"shadows" else following[0][1:] if following[0].startswith(b"#") else None
+    if old is None or not _is_entry(old) or not (off or _is_ours(following[1])):
+        return None
+    try:
+        on = date.fromisoformat(marker["on"].decode())
+    except ValueError:
+        return None
+    new = None if off else following[1]
+    block = Block(name=marker["name"].decode(), on=on, old=old, new=new, shadow=what == b"shadows")
+    return block, start + 1 + len(following)
+
+
+def _is_entry(line: bytes) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(b"#")
+
+
+def _is_ours(line: bytes) -> bool:
+    """Whether a line is a live one; what a hand has commented out or emptied is no longer ours to undo."""
+    return _is_entry(line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a crontab: one physical line as it is, or a block."""
+
+    content: bytes
+    block: Block | None = None
+
+
+def pieces(text: bytes) -> Iterator[Piece]:
+    """The whole text, cut into blocks and other lines; joined together, the pieces are the text again."""
+    lines = physical_lines(text)
+    at = 0
+    while at < len(lines):
+        found = _block_at(lines, at)
+        if found is None:
+            yield Piece(content=lines[at])
+            at += 1
+        else:
+            block, end = found
+            yield Piece(content=b"".join(lines[at:end]), block=block)
+            at = end
+
+
+def restored(text: bytes) -> bytes:
+    """The crontab without any replacement: each block gives way to the line that it replaced."""
+    return b"".join(piece.block.old if piece.block else piece.content for piece in pieces(text))
+
+
+def found_blocks(text: bytes) -> list[Block]:
+    """The blocks that stand in a crontab, in their order."""
+    return [piece.block for piece in pieces(text) if piece.block]
+
+
+def replaced(original: bytes, blocks: Iterable[tuple[int, Block]]) -> bytes:
+    """The crontab with blocks in the place of lines; each block comes with the number (from 1) of its line."""
+    by_line = dict(blocks)
+    lines = physical_lines(original)
+    return b"".join(by_line[number].content if number in by_line else line for number, line in enumerate(lines, start=1))

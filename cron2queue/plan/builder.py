@@ -1,0 +1,197 @@
+"""Verdicts turned into named jobs: queue, time budget, retries and overlap are chosen here, from what the audit knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.verdicts import Answer, Decision
+from cron2queue.crontab.lines import Assignment
+from cron2queue.crontab.schedule import AtReboot, Calendar
+from cron2queue.plan.character import Character, character
+from cron2queue.plan.model import MIGRATED, Language, Plan, PlannedJob, Project
+from cron2queue.plan.naming import module_name, unique
+from cron2queue.plan.timing import Budget, budget
+from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Missed, Overlap, QueueSettings, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import timedelta
+
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.verdicts import Verdict
+    from cron2queue.crontab.lines import CrontabFile, Entry
+
+_ENDINGS = {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}
+_DAY = 86400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A fresh plan, and for each queue the sentence that explains its size."""
+
+    plan: Plan
+    whys: Mapping[str, str]
+
+
+def handler_path(name: str, language: Language) -> str:
+    """Where the handler of a job lies, below the plan's folder."""
+    return f"handlers/{module_name(name)}.{_ENDINGS[language]}"
+
+
+def declared_environment(file: CrontabFile, entry: Entry) -> dict[str, str]:
+    """What the crontab itself sets for an entry; what cron adds of its own is the runtime's matter. SHELL stands apart."""
+    names = {line.name for line in file.lines if isinstance(line, Assignment) and line.number < entry.number}
+    return {name: value for name, value in entry.environment.items() if name in names and name != "SHELL"}
+
+
+def _is_unicode(*texts: str | None) -> bool:
+    try:
+        "".join(text or "" for text in texts).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shortest_gap(entry: Entry) -> timedelta | None:
+    """The shortest time between two starts; None for entries that start once, or of which it is not known."""
+    from datetime import timedelta
+
+    schedule = entry.schedule
+    if isinstance(schedule, Calendar):
+        return schedule.shortest_gap
+    return None if isinstance(schedule, AtReboot) else timedelta(seconds=schedule.seconds)
+
+
+def _overlap(verdict: Verdict) -> Overlap:
+    if verdict.overlap in Overlap.__members__.values():
+        return Overlap(verdict.overlap)
+    return Overlap.MERGE if verdict.signs.mostly_empty.answer is Answer.YES else Overlap.SKIP
+
+
+def _missed(verdict: Verdict, gap: timedelta | None) -> Missed:
+    rare = gap is not None and gap.total_seconds() >= _DAY / 2
+    return Missed.ONCE if rare and verdict.signs.lost_on_failure.answer is Answer.YES else Missed.SKIP
+
+
+def _attempts(verdict: Verdict, kind: Character) -> int:
+    return 8 if verdict.signs.lost_on_failure.answer is Answer.YES else kind.max_attempts
+
+
+def _notes(kind: Character, time: Budget, decision: Decision) -> tuple[str, ...]:
+    if decision not in MIGRATED and decision is not Decision.GUARD:
+        return ()
+    notes = [f"timeout {time.why}"]
+    if kind.queue == "mail" and decision in MIGRATED:
+        notes.append("may run more than once: make sure that a repeated run does not send twice")
+    return tuple(notes)
+
+
+class _Builder:
+    def __init__(self, audit: Audit, project: Project) -> None:
+        self.audit = audit
+        self.project = project
+        self.files = {file.path: file for file in audit.files}
+        self.kinds: dict[str, Character] = {}
+
+    def job(self, verdict: Verdict, name: str, user: str | None, queue: str) -> PlannedJob:
+        """One planned job out of one verdict."""
+        entry, kind = verdict.entry, character(verdict)
+        gap = shortest_gap(entry)
+        time = budget(self.audit.book.by_entry.get(verdict.entry_id), gap)
+        writable = _is_unicode(entry.command, entry.stdin, *entry.environment.values())
+        decision = verdict.decision if writable else Decision.KEEP
+        settings = JobSettings(
+            name=name,
+            kind=name,
+            decision=decision.lower(),
+            source=verdict.path,
+            line=entry.number,
+            entry=verdict.entry_id,
+            schedule=entry.schedule_text,
+            user=user,
+            command=entry.command if writable else None,
+            stdin=entry.stdin if writable else None,
+            shell=entry.environment.get("SHELL", "/bin/sh") if writable else "/bin/sh",
+            environment=declared_environment(self.files[verdict.path], entry) if writable else {},
+            queue=queue,
+            priority=kind.priority,
+            timeout=time.seconds,
+            max_attempts=_attempts(verdict, kind),
+            retry=kind.retry,
+            overlap=_overlap(verdict),
+            scope=Scope.HOST,
+            missed=_missed(verdict, gap),
+            handler=handler_path(name, self.project.language) if decision in MIGRATED else OLD_COMMAND,
+            memory_limit=kind.memory_limit,
+        )
+        notes = _notes(kind, time, decision)
+        if not writable:
+            notes = ("stays: its command holds bytes that are not UTF-8, which no plan can carry unchanged",)
+        return PlannedJob(
+            settings=settings,
+            engine=self.project.engine,
+            because=verdict.because,
+            questions=verdict.questions,
+            notes=notes,
+            verdict=verdict,
+        )
+
+
+def _main_user(users: Iterable[str | None]) -> str | None:
+    counted = [user for user in users if user]
+    return max(sorted(set(counted)), key=counted.count) if counted else None
+
+
+def _queue_name(verdict: Verdict, user: str | None, main: str | None) -> str:
+    """A queue belongs to one user: jobs of others than the most frequent one wait in a queue of their own."""
+    from cron2queue.plan.naming import slug
+
+    plain = character(verdict).queue
+    return plain if user is None or user == main else slug(f"{plain}-{user}")
+
+
+def _age_limit(kind: Character, jobs: Iterable[PlannedJob]) -> float:
+    """Never below what one run ahead in the queue may take, or a healthy queue would refuse work."""
+    return max([kind.age_limit, *(int(2 * (job.settings.timeout or 0)) for job in jobs)])
+
+
+def _queues(jobs: Iterable[PlannedJob]) -> tuple[list[QueueSettings], dict[str, str]]:
+    queues, whys = [], {}
+    by_name: dict[str, list[PlannedJob]] = {}
+    for job in jobs:
+        if job.migrated and job.verdict:
+            by_name.setdefault(job.settings.queue, []).append(job)
+    for name in sorted(by_name):
+        held = by_name[name]
+        kind = character(held[0].verdict) if held[0].verdict else None
+        if kind is None:
+            continue
+        age = _age_limit(kind, held)
+        queues.append(QueueSettings(name=name, concurrency=kind.concurrency, depth_limit=10_000, age_limit=age))
+        whys[name] = kind.why
+    return queues, whys
+
+
+def build(audit: Audit, project: Project, *, owners: Mapping[str, str | None]) -> Built:
+    """The plan that follows from an audit: one job for each verdict, in the order of files and lines.
+
+    `owners` names, by path, whose crontab a file without a user column is.
+    """
+    builder = _Builder(audit, project)
+    order = {file.path: number for number, file in enumerate(audit.files)}
+    verdicts = sorted(audit.verdicts, key=lambda each: (order[each.path], each.entry.number))
+    users = [each.entry.user or owners.get(each.path) for each in verdicts]
+    main = _main_user(user for user, each in zip(users, verdicts, strict=True) if each.decision in MIGRATED)
+    names = unique(each.name for each in verdicts)
+    jobs = [
+        builder.job(verdict, name, user, _queue_name(verdict, user, main))
+        for verdict, name, user in zip(verdicts, names, users, strict=True)
+    ]
+    queues, whys = _queues(jobs)
+    return Built(plan=Plan(project=project, queues=tuple(queues), jobs=tuple(jobs)), whys=whys)
+
+
+def with_schedule(job: PlannedJob, schedule: str, note: str) -> PlannedJob:
+    """The same job at another time."""
+    return replace(job, settings=replace(job.settings, schedule=schedule), notes=(*job.notes, note))

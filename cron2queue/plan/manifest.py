@@ -1,0 +1,105 @@
+"""PLAN.json: what convert read and wrote, so that apply and rollback can tell whether the world is still the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from hashlib import sha256
+from typing import Any
+
+from cron2queue.errors import UsageError
+from cron2queue.plan.blocks import Block
+
+MANIFEST_NAME = "PLAN.json"
+SCHEMA = 1
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 in hex."""
+    return sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """One line of one crontab and its block. `line` counts in the crontab without any block."""
+
+    name: str
+    line: int
+    old: str
+    new: str | None
+    on: str
+    shadow: bool = False
+    needs: tuple[str, ...] = ()
+    """Files that must be there before the new line may run: lock files, the interpreter."""
+
+    def block(self) -> Block:
+        """The block as bytes."""
+        new = None if self.new is None else _bytes(self.new)
+        return Block(name=self.name, on=date.fromisoformat(self.on), old=_bytes(self.old), new=new, shadow=self.shadow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One crontab: its state when it was read, and the replacements planned for it.
+
+    `user` is set for crontabs that only crontab(1) may write. `target` is None for text that came through a pipe.
+    """
+
+    path: str
+    dialect: str
+    kind: str
+    sha256: str
+    output: str
+    target: str | None
+    user: str | None = None
+    replacements: tuple[Replacement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The whole of PLAN.json. `files` maps written paths to digests; `generated` is the plan as generated.
+
+    `answers` are those that a person gave when asked, by entry and sign.
+    """
+
+    tool: str
+    on: str
+    sources: tuple[Source, ...]
+    files: Mapping[str, str]
+    generated: Mapping[str, Any] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+
+    @property
+    def plan_id(self) -> str:
+        """Eight hex digits that name this state of inputs and replacements."""
+        body = json.dumps([asdict(each) for each in self.sources], sort_keys=True)
+        return sha256(body.encode()).hexdigest()[:8]
+
+    def to_json(self) -> bytes:
+        """The file's content; bytes that are not UTF-8 survive as lone surrogates."""
+        body = {"schema": SCHEMA, "plan": self.plan_id, **asdict(self)}
+        return (json.dumps(body, indent=1, sort_keys=True) + "\n").encode("ascii")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _source(body: Mapping[str, Any]) -> Source:
+    replacements = tuple(Replacement(**{**each, "needs": tuple(each["needs"])}) for each in body["replacements"])
+    return Source(**{**body, "replacements": replacements})
+
+
+def read_manifest(data: bytes, *, place: str) -> Manifest:
+    """Parse PLAN.json. Raises UsageError when it is damaged or of another format."""
+    try:
+        body = json.loads(data)
+        if body.pop("schema") != SCHEMA:
+            raise UsageError("PLAN.json is of another format", place=place, remedy="run convert again")
+        body.pop("plan")
+        return Manifest(**{**body, "sources": tuple(_source(each) for each in body["sources"])})
+    except (ValueError, TypeError, KeyError, AttributeError) as trouble:
+        raise UsageError(f"PLAN.json is damaged: {trouble}", place=place, remedy="run convert again") from None

@@ -1,0 +1,124 @@
+"""The plan: verdicts turned into named jobs, queues and the choices of the whole migration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.verdicts import Decision
+from cron2queue.runtime.settings import JobSettings, QueueSettings
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.verdicts import Verdict
+
+MIGRATED = frozenset({Decision.QUEUE, Decision.SPLIT})
+"""Decisions that make a job of an entry."""
+
+
+class Language(StrEnum):
+    """What handlers are written in."""
+
+    PYTHON = "python"
+    PHP = "php"
+    SHELL = "shell"
+    NODE = "node"
+
+
+class Userland(StrEnum):
+    """Whose `flock` and `timeout` the host has."""
+
+    GNU = "gnu"
+    BUSYBOX = "busybox"
+
+
+class Hardening(StrEnum):
+    """How much a generated unit takes away from its job."""
+
+    OFF = "off"
+    BASIC = "basic"
+    STRICT = "strict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The table [project]. Folders and the interpreter are absolute; `prefix` begins the names of the tables.
+
+    `folder` is where the plan's folder lies on the host that runs the crontab.
+
+    `shadow`: producers enqueue while the old lines still run, and nothing is worked off but compared. `observe`: entries
+    that stay are started through `cron2queue observe`, which records their runs.
+    """
+
+    name: str
+    language: Language
+    database: str
+    prefix: str
+    timezone: str
+    engine: str
+    userland: Userland
+    folder: str
+    python: str
+    lock_folder: str
+    harden: Hardening
+    shadow: bool = False
+    observe: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedJob:
+    """One entry of the crontab and what becomes of it.
+
+    `settings` is its table in the plan. `because` and `questions` come from the verdict and are shown, not edited;
+    `notes` tell what the builder chose and why. `original` is the schedule as the crontab has it.
+    """
+
+    settings: JobSettings
+    engine: str
+    because: str = ""
+    questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+
+    @property
+    def name(self) -> str:
+        """The slug by which everybody calls it."""
+        return self.settings.name
+
+    @property
+    def decision(self) -> Decision:
+        """What becomes of it, after edits by hand."""
+        return Decision(self.settings.decision.upper())
+
+    @property
+    def migrated(self) -> bool:
+        """Whether it leaves cron and becomes a job."""
+        return self.decision in MIGRATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A whole plan. `gone` names jobs that the plan still holds, but whose entries the crontab has no more."""
+
+    project: Project
+    queues: tuple[QueueSettings, ...]
+    jobs: tuple[PlannedJob, ...]
+    gone: tuple[str, ...] = ()
+
+    def job(self, name: str) -> PlannedJob:
+        """The job of that name; KeyError when there is none."""
+        return next((each for each in self.jobs if each.name == name), None) or _none_named(name)
+
+    @property
+    def migrated(self) -> tuple[PlannedJob, ...]:
+        """The jobs that leave cron."""
+        return tuple(each for each in self.jobs if each.migrated)
+
+    def users(self) -> Mapping[str, str | None]:
+        """The user that each queue's jobs run as; None for "whoever owns the crontab"."""
+        return {each.settings.queue: each.settings.user for each in self.migrated}
+
+
+def _none_named(name: str) -> PlannedJob:
+    raise KeyError(name)

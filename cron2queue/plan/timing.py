@@ -1,0 +1,59 @@
+"""Time budgets: from what was measured, and below the interval wherever the job allows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cron2queue.evidence.statistics import Evidence
+
+SHORTEST = 20
+LONGEST_UNMEASURED = 6 * 3600
+OF_INTERVAL = 0.8
+_STEPS = (20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800, 2700, 3600, 5400, 7200, 10800, 14400, 21600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Seconds a run may take, and the sentence that says where the number comes from."""
+
+    seconds: int
+    why: str
+    longer_than_interval: bool = False
+
+
+def rounded_up(seconds: float) -> int:
+    """The next number of seconds that a person would choose."""
+    return next((step for step in _STEPS if step >= seconds), math.ceil(seconds / 3600) * 3600)
+
+
+def _unmeasured(gap: float | None) -> Budget:
+    if gap is None:
+        return Budget(seconds=LONGEST_UNMEASURED, why="not measured: six hours, so that nothing hangs for ever")
+    seconds = max(SHORTEST, int(gap * OF_INTERVAL))
+    if seconds >= LONGEST_UNMEASURED:
+        return Budget(seconds=LONGEST_UNMEASURED, why="not measured: six hours, so that nothing hangs for ever")
+    return Budget(seconds=seconds, why="not measured: four fifths of the interval")
+
+
+def budget(evidence: Evidence | None, gap: timedelta | None) -> Budget:
+    """The time budget of an entry that starts again after `gap` at the earliest (None: once, or not known).
+
+    Twice the 95th percentile, and half above the longest run seen; capped below the interval unless runs were seen that
+    are themselves longer than it: to kill those would lose work that is done today.
+    """
+    seconds_between = gap.total_seconds() if gap else None
+    if evidence is None or evidence.n == 0 or evidence.max_seconds is None:
+        return _unmeasured(seconds_between)
+    longest, p95 = evidence.max_seconds, evidence.p95_seconds or evidence.max_seconds
+    wanted = rounded_up(max(2 * p95, 1.5 * longest, SHORTEST))
+    seen = f"measured: p95 {p95:.0f} s, longest {longest:.0f} s of {evidence.n} runs"
+    if seconds_between is None or wanted < seconds_between * OF_INTERVAL:
+        return Budget(seconds=wanted, why=seen)
+    ceiling = int(seconds_between * OF_INTERVAL)
+    if longest < ceiling * 0.9:
+        return Budget(seconds=ceiling, why=f"{seen}; kept below the interval")
+    return Budget(seconds=wanted, why=f"{seen}; runs are longer than the interval", longer_than_interval=True)
