@@ -1,12 +1,16 @@
 """All evidence of one look at a host: by entry, between entries, and what could not be used."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from pathlib import Path
 from types import MappingProxyType
 
+from cron2queue.crontab.lines import CrontabFile, EntryId
+from cron2queue.evidence.runs import Run
 from cron2queue.evidence.statistics import Evidence, Window
 
-EntryId = str
+__all__ = ["EntryId", "EvidenceBook", "Overlap", "gather"]
 
 HOW_TO_GET_EVIDENCE = (
     'Debian and Ubuntu: set EXTRA_OPTS="-L 15" in /etc/default/cron and restart cron, so that ends and failures are logged; '
@@ -27,17 +31,6 @@ class Overlap:
     def share(self) -> float:
         """Between 0 and 1."""
         return self.met / self.starts if self.starts else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What one source covers, and what of it was used."""
-
-    source: str
-    formats: tuple[str, ...]
-    window: Window | None
-    lines: int
-    runs: int
 
 
 _NOTHING: Mapping[str, Evidence] = MappingProxyType({})
@@ -65,7 +58,8 @@ class EvidenceBook:
     unscheduled: tuple[tuple[str, str, int], ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     changes: tuple[str, ...] = ()
-    coverage: tuple[Coverage, ...] = ()
+    covered: float = 1.0
+    """Which share of the window the logs cover, between 0 and 1; less when a rotated file is missing."""
     how_to_get_evidence: str = ""
 
     @classmethod
@@ -76,3 +70,39 @@ class EvidenceBook:
     def overlap(self, first: EntryId, then: EntryId) -> Overlap | None:
         """The measured meeting of two entries, or None when their durations are not known."""
         return next((each for each in self.overlaps if each.first == first and each.then == then), None)
+
+
+def gather(
+    logs: Sequence[Path],
+    *,
+    journal: Path | None,
+    observations: Path | None,
+    files: Sequence[CrontabFile],
+    zone: tzinfo,
+    at: datetime,
+    progress: Callable[[int, int], None] | None = None,
+    nothing_to_do: Sequence[str] = (),
+    listen: Callable[[Run], None] | None = None,
+) -> EvidenceBook:
+    """All evidence for these crontabs from log files or folders, a journal and a recording, in memory that stays small.
+
+    `logs`: files, folders, `-`. `journal`: output of `journalctl -o json`, a folder of such, `-`, or `live` to ask
+    journalctl. `zone`: of the daemon's stamps. `at`: no line is later than a day after it. `progress` is called with
+    bytes read and bytes in all. `nothing_to_do`: further regular expressions for output that says so. `listen` hears of
+    each run. Never raises for bad input: what could not be used is named in the book.
+    """
+    from cron2queue.evidence.gathering import gathered  # most audits have no logs and need none of it
+
+    if not logs and journal is None and observations is None:
+        return EvidenceBook.empty("no log, journal or recording was given")
+    return gathered(
+        logs,
+        journal=journal,
+        observations=observations,
+        files=files,
+        zone=zone,
+        at=at,
+        progress=progress,
+        more_patterns=nothing_to_do,
+        listen=listen,
+    )

@@ -41,13 +41,13 @@ class Emptiness:
 class Bounds:
     """What is known of durations when several ends fit each start: nothing but limits, in seconds.
 
-    The true median lies between `median_low` and `median_high`; no run took more than `max_high`.
+    The true median lies between `median_low` and `median_high`; no run took more than `max_high` (None: no limit known).
     """
 
     n: int
     median_low: float
-    median_high: float
-    max_high: float
+    median_high: float | None
+    max_high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,189 @@
+"""One look at everything a host has of its jobs' past: logs, journal and recordings become one book of evidence."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from cron2queue.crontab.lines import CrontabFile, entry_ids
+from cron2queue.crontab.schedule import Calendar
+from cron2queue.evidence.book import EvidenceBook, Overlap
+from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted, rotated_together
+from cron2queue.evidence.emptiness import nothing_to_do
+from cron2queue.evidence.inputs import LogFile, LogSet, log_sets, spooled
+from cron2queue.evidence.ledger import Ledger
+from cron2queue.evidence.matching import Index, Listed, listed
+from cron2queue.evidence.merging import Merger
+from cron2queue.evidence.observations import recorded
+from cron2queue.evidence.pairing import Pairer
+from cron2queue.evidence.reading import Item
+from cron2queue.evidence.runs import Run
+from cron2queue.evidence.sessions import SessionPairing
+from cron2queue.evidence.statistics import Evidence, Window
+from cron2queue.evidence.tally import Tally, moment
+
+_ROTATION_GAP = 3_600.0
+_MOST_HOSTS = 1_000
+Listen = Callable[[Run], None]
+
+
+def gathered(
+    logs: Sequence[Path],
+    *,
+    journal: Path | None,
+    observations: Path | None,
+    files: Sequence[CrontabFile],
+    zone: tzinfo,
+    at: datetime,
+    progress: Progress | None,
+    more_patterns: Sequence[str],
+    listen: Listen | None,
+) -> EvidenceBook:
+    """See book.gather."""
+    with ExitStack() as cleanup:
+        paths = [_readable(path, cleanup) for path in logs]
+        sets, skipped = log_sets(paths)
+        journals, more = _journals(journal, cleanup)
+        look = Look(zone=zone, at=at, progress=progress)
+        look.tale.skipped.extend((*skipped, *more))
+        look.total = sum(file.size for each in (*sets, *journals) for file in each.files)
+        entries = listed(files, entry_ids(files))
+        ledger = Ledger(Index(entries), listen, recorded=observations is not None)
+        says = nothing_to_do(more_patterns)
+        hosts = _read_logs(sets, journals, look, ledger, says)
+        recorded(observations, ledger, look.tale.skipped)
+    return _book(ledger, look, hosts, entries, _names(logs, journal, observations))
+
+
+def _readable(path: Path, cleanup: ExitStack) -> Path:
+    if str(path) != "-":
+        return path
+    copy = spooled(sys.stdin.buffer)
+    cleanup.callback(copy.unlink, missing_ok=True)
+    return copy
+
+
+def _journals(journal: Path | None, cleanup: ExitStack) -> tuple[tuple[LogSet, ...], tuple[str, ...]]:
+    if journal is None:
+        return (), ()
+    if str(journal) == "live" and not journal.exists():
+        return (LogSet(stem="journalctl", files=(LogFile(path=journal, size=0, live=True),)),), ()
+    return log_sets([_readable(journal, cleanup)])
+
+
+def _names(logs: Sequence[Path], journal: Path | None, observations: Path | None) -> tuple[str, ...]:
+    return tuple(str(path) for path in (*logs, journal, observations) if path is not None)
+
+
+def _read_logs(
+    sets: Sequence[LogSet], journals: Sequence[LogSet], look: Look, ledger: Ledger, says: Callable[[str], bool]
+) -> dict[bytes, int]:
+    streams = [(emitted(each, look), False) for each in sets] + [(emitted(each, look), True) for each in journals]
+    merger = Merger(streams)
+    pairers: dict[bytes, Pairer] = {}
+    hosts: dict[bytes, int] = {}
+    for items in merger if streams else ():
+        _pair(items, pairers, hosts, lambda: Pairer(ledger, SessionPairing(ledger, ordered=len(streams) == 1), says))
+    for pairer in pairers.values():
+        pairer.finish()
+    if merger.doubles:
+        look.tale.skipped.append(f"{merger.doubles} messages that stand in several of the logs were counted once")
+    return hosts
+
+
+def _pair(items: Iterable[Item], pairers: dict[bytes, Pairer], hosts: dict[bytes, int], new: Callable[[], Pairer]) -> None:
+    host, take = None, None
+    for _, where, source, event in items:
+        if where != host or take is None:
+            host = where
+            pairer = pairers.get(host)
+            if pairer is None:
+                pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
+            take = pairer.take
+            hosts[host] = hosts.get(host, 0) + 1
+        take(event, source)
+
+
+def _book(
+    ledger: Ledger, look: Look, hosts: dict[bytes, int], entries: Sequence[Listed], sources: tuple[str, ...]
+) -> EvidenceBook:
+    skipped = tuple(_skipped(look, hosts))
+    if not ledger.runs:
+        why = "no log, journal or recording was given" if not sources else "no run of a job was found in what was given"
+        return replace(EvidenceBook.empty(why, skipped=skipped), sources=sources)
+    window, share = covered(rotated_together(look.spans, _ROTATION_GAP))
+    window = Window(start=moment(ledger.first), end=moment(ledger.last)).joined(window)
+    tallies = ledger.tallies
+    by_entry = {
+        each: replace(found, shares_with=tuple(other for other in tally.ids if other != each))
+        for tally in tallies
+        for found in (_evidence(tally, window, ledger),)
+        for each in tally.ids
+    }
+    return EvidenceBook(
+        available=True,
+        sources=sources,
+        window=window,
+        covered=share,
+        runs=ledger.runs,
+        matched=ledger.matched,
+        unmatched=ledger.runs - ledger.matched,
+        skipped=skipped,
+        by_entry=by_entry,
+        never_seen=tuple(_never_seen(entries, by_entry.keys(), look, ledger)),
+        unscheduled=ledger.strangers.named(ledger.changes),
+        overlaps=tuple(_overlaps(ledger)),
+        changes=tuple(f"{moment(when):%Y-%m-%d %H:%M:%S} UTC: {whose}" for whose, when in sorted(ledger.changes.items())),
+    )
+
+
+def _evidence(tally: Tally, window: Window, ledger: Ledger) -> Evidence:
+    def told(what: str) -> bool:
+        return all((source, what) in ledger.told for source in tally.sources)
+
+    return tally.evidence(window=window, failures_told=told("failures"), output_told=told("output"))
+
+
+def _skipped(look: Look, hosts: dict[bytes, int]) -> Iterator[str]:
+    yield from look.tale.skipped
+    for count, what in (
+        (look.tale.long_lines, "lines longer than 64 KiB were cut there"),
+        (look.bad_stamps, "lines with a date that does not exist"),
+        (look.not_json, "journal records that are not JSON"),
+    ):
+        if count:
+            yield f"{count} {what}"
+    named = sorted(host.decode("utf-8", "replace") for host in hosts if host)
+    if len(named) > 1:
+        yield f"the logs are of {len(named)} hosts ({', '.join(named[:5])}): all of them are counted for these crontabs"
+
+
+def _overlaps(ledger: Ledger) -> Iterator[Overlap]:
+    for met, live, later, _ in ledger.meetings.pairs.values():
+        if isinstance(met, int) and isinstance(live, Tally) and isinstance(later, Tally):
+            starts = min(later.starts, later.starts)
+            yield from (
+                Overlap(first=first, then=then, met=min(met, starts), starts=starts) for first in live.ids for then in later.ids
+            )
+
+
+def _never_seen(entries: Sequence[Listed], seen: Iterable[str], look: Look, ledger: Ledger) -> Iterator[str]:
+    """Entries that must have started in a span that the logs cover, after the last edit of their crontab."""
+    spans = rotated_together(look.spans, _ROTATION_GAP)
+    known = set(seen)
+    for each in entries:
+        if each.id in known or each.entry.quiet or not isinstance(each.entry.schedule, Calendar):
+            continue
+        edited = max(ledger.changes.get(each.entry.user or "", 0.0), ledger.changes.get("*system*", 0.0))
+        if any(_was_due(each, span, edited, look.zone) for span in spans):
+            yield each.id
+
+
+def _was_due(each: Listed, span: Span, edited: float, zone: tzinfo) -> bool:
+    start, end = max(span.start, edited) + 60, span.end - 60
+    if start >= end:
+        return False
+    fires = each.entry.schedule.fires_between(moment(start), moment(end), zone)
+    return next(iter(fires), None) is not None

@@ -1,0 +1,227 @@
+"""Keeps the account of all runs: by entry, between entries, and of what belongs to none."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import cast
+
+from cron2queue.crontab.lines import EntryId
+from cron2queue.evidence.log_format import Ending, Subject
+from cron2queue.evidence.matching import Index, Strangers
+from cron2queue.evidence.pairing import Started
+from cron2queue.evidence.runs import Pairing, Run
+from cron2queue.evidence.tally import Tally, moment
+from cron2queue.evidence.wrapping import unwrapped
+
+_MOST_RECENT = 100_000
+_HORIZON = 2 * 86_400.0
+_MOST_PAIRS = 50_000
+
+
+_RECORDED = Tally(())
+
+
+class Meetings:
+    """Who was alive when another began: counted when a run's end is known, from the starts that fell into it."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._starts: list[Started] = []
+        self.pairs: dict[tuple[int, int], list[object]] = {}
+
+    def add(self, start: Started) -> None:
+        """One start of an entry."""
+        if len(self._times) >= _MOST_RECENT:
+            keep = max(_MOST_RECENT // 2, bisect_right(self._times, start.at - _HORIZON))
+            del self._times[:keep], self._starts[:keep]
+        if self._times and start.at < self._times[-1]:  # out of order: beside its like
+            place = bisect_right(self._times, start.at)
+            self._times.insert(place, start.at)
+            self._starts.insert(place, start)
+        else:
+            self._times.append(start.at)
+            self._starts.append(start)
+
+    def ended(self, start: Started, at: float) -> None:
+        """The run lived until then: every start in between met it."""
+        times = self._times
+        if not times or times[-1] <= start.at:
+            return
+        for place in range(bisect_right(times, start.at), len(times)):
+            if times[place] >= at:
+                return
+            self._meet(cast("Tally", start.tally), self._starts[place])
+
+    def _meet(self, live: Tally, later: Started) -> None:
+        tally = cast("Tally", later.tally)
+        if tally is live:
+            if not later.met:
+                later.met = True
+                live.met += 1
+            return
+        pair = (id(live), id(tally))
+        known = self.pairs.get(pair)
+        if known is None:
+            if len(self.pairs) < _MOST_PAIRS:
+                self.pairs[pair] = [1, live, tally, later]
+        elif known[3] is not later:
+            known[0] = cast("int", known[0]) + 1
+            known[3] = later
+
+
+class Ledger:
+    """Told of every start and end (see pairing.Found); `listen` hears of each run besides.
+
+    `recorded`: there is a recording, too, so that log lines of wrapped commands are not counted again.
+    """
+
+    def __init__(self, index: Index, listen: Callable[[Run], None] | None = None, *, recorded: bool = False) -> None:
+        self._index = index
+        self._recorded = recorded
+        self._listen = listen
+        self._tallies: dict[tuple[EntryId, ...], Tally] = {}
+        self._by_subject: dict[Subject, Tally | None] = {}
+        self.meetings = Meetings()
+        self.strangers = Strangers()
+        self.runs = self.matched = 0
+        self.first = self.last = 0.0
+        self.changes: dict[str, float] = {}
+        self.told: set[tuple[str, str]] = set()
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """One for each entry, or group of entries that look the same, that was seen."""
+        return list(self._tallies.values())
+
+    def stranger(self, entry: str | None) -> bool:
+        """Whether no entry has this id (any more)."""
+        return entry is None or not self._index.has(entry)
+
+    def started(self, start: Started) -> None:
+        """A start, at once."""
+        try:
+            tally = self._by_subject[start.subject]
+        except KeyError:
+            tally = self._remember(start.subject)
+        if tally is _RECORDED:
+            return
+        self._see(start.at)
+        self.runs += 1
+        if tally is None:
+            self.strangers.add(start.subject, start.at)
+            return
+        self.matched += 1
+        start.tally = tally
+        tally.start(start.at, start.source)
+        self.meetings.add(start)
+
+    def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
+        """An end with a known duration."""
+        self._see(at)
+        tally = start.tally
+        if self._listen is not None:
+            self._listen(_run(start, ending, ended=at, pairing=pairing))
+        if not isinstance(tally, Tally):
+            return
+        tally.end(start.at, at - start.at, ending, pairing)
+        tally.judged += 1
+        self.meetings.ended(start, at)
+        self._count_met(start, tally)
+
+    def bounded(self, start: Started, low: float, high: float | None, ending: Ending) -> None:
+        """An end of which only limits are known: it was alive for the lower of them."""
+        if self._listen is not None:
+            self._listen(_run(start, ending, pairing=Pairing.AMBIGUOUS, low=low, high=high))
+        tally = start.tally
+        if not isinstance(tally, Tally):
+            return
+        tally.between(start.at, low, high, ending)
+        tally.judged += 1
+        self.meetings.ended(start, start.at + low)
+        self._count_met(start, tally)
+
+    @staticmethod
+    def _count_met(start: Started, tally: Tally) -> None:
+        """Pairing by text has seen that it began beside its like."""
+        if start.met_at_start and not start.met:
+            start.met = True
+            tally.met += 1
+
+    def cut(self, start: Started) -> None:
+        """Its end was cut off."""
+        if self._listen is not None:
+            self._listen(_run(start, None, is_open=True))
+        if isinstance(start.tally, Tally):
+            start.tally.open += 1
+
+    def endless(self, start: Started) -> None:
+        """Its end is not logged."""
+        if self._listen is not None:
+            self._listen(_run(start, None))
+
+    def refused(self, subject: Subject, at: float, source: str) -> None:
+        """A start that the daemon skipped, since the run before was alive."""
+        self._see(at)
+        tally = self._remember(subject)
+        if tally is not None:
+            tally.start(at, source)
+            tally.met += 1
+            tally.refused += 1
+
+    def changed(self, at: float, whose: str) -> None:
+        """A crontab was edited."""
+        self.changes[whose] = max(at, self.changes.get(whose, at))
+
+    def reports(self, what: str, source: str) -> None:
+        """The source tells of all output, or of all failures."""
+        self.told.add((source, what))
+
+    def _see(self, at: float) -> None:
+        if at > self.last:
+            self.last = at
+        if not self.first or at < self.first:
+            self.first = at
+
+    def _remember(self, subject: Subject) -> Tally | None:
+        ids = self._index.of(subject)
+        tally: Tally | None = None
+        if self._recorded and not subject.hint and unwrapped(subject.command) is not None:
+            tally = _RECORDED  # the recording has the same run, and knows more
+        elif ids:
+            tally = self._tallies.get(ids)
+            if tally is None:
+                tally = self._tallies[ids] = Tally(ids)
+        if len(self._by_subject) >= 50_000:
+            self._by_subject.clear()
+        self._by_subject[subject] = tally
+        return tally
+
+
+def _run(
+    start: Started,
+    ending: Ending | None,
+    *,
+    ended: float | None = None,
+    pairing: Pairing = Pairing.EXACT,
+    is_open: bool = False,
+    low: float | None = None,
+    high: float | None = None,
+) -> Run:
+    ending = ending or Ending()
+    return Run(
+        started=moment(start.at),
+        ended=None if ended is None else moment(ended),
+        open=is_open,
+        user=start.subject.user,
+        command=start.subject.command,
+        exit_status=ending.exit_status,
+        signal=ending.signal,
+        output=ending.output,
+        pairing=pairing,
+        source=start.source,
+        entry_hint=start.subject.hint,
+        at_least=low,
+        at_most=high,
+        cpu_seconds=ending.cpu_seconds,
+        max_rss_bytes=ending.max_rss_bytes,
+        nothing_to_do=ending.nothing_to_do,
+    )

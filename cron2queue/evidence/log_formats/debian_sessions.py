@@ -1,0 +1,79 @@
+"""Debian and Ubuntu cron at its default level: starts in syslog, PAM sessions in auth.log; also `-L 3` (ends by text)."""
+
+import re
+from typing import ClassVar
+
+from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject, Subjects
+from cron2queue.text import to_text
+
+_JOB = re.compile(rb"\(([^ )]{1,64})\) (CMD|END) \((.*)", re.DOTALL)
+_SESSION = re.compile(rb"pam_unix\(cron:session\): session (opened|closed) for user ([^ (]{1,64})")
+_REPEATED = re.compile(rb"message repeated \d{1,9} times: \[ (.*)\]", re.DOTALL)
+_REMEMBERED = 20_000
+
+
+class DebianSessions(LogFormat):
+    """`CRON[80]: (root) CMD (...)` by the grandchild, `CRON[79]: pam_unix(cron:session): session opened` by its parent.
+
+    The session of a lone job gives its duration; in a herd only bounds. At `-L 3` END is logged by the parent, with the
+    command but without the grandchild's number. No status at this level. Source: do_command.c of Debian cron 3.0pl1-162.
+    """
+
+    name = "debian"
+    tags = (rb"CRON",)
+    rank = 20
+    samples: ClassVar = (
+        Sample(
+            lines="""\
+Nov 30 11:06:01 web1 CRON[75]: pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)
+Nov 30 11:06:01 web1 CRON[76]: (root) CMD (sleep 2; date # cron.d^Ijob )
+Nov 30 11:06:03 web1 CRON[75]: pam_unix(cron:session): session closed for user root
+Nov 30 11:07:01 web1 CRON[92]: pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)
+Nov 30 11:07:01 web1 CRON[93]: pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)
+Nov 30 11:07:01 web1 CRON[98]: (root) CMD (backup)
+Nov 30 11:07:01 web1 CRON[99]: (root) CMD (poll)
+Nov 30 11:07:03 web1 CRON[93]: pam_unix(cron:session): session closed for user root
+Nov 30 11:09:01 web1 CRON[92]: pam_unix(cron:session): session closed for user root
+""",
+            runs=(
+                Seen(user="root", command="sleep 2; date # cron.d^Ijob ", seconds=2, pairing="good"),
+                Seen(user="root", command="backup", pairing="ambiguous"),
+                Seen(user="root", command="poll", pairing="ambiguous"),
+            ),
+        ),
+        Sample(
+            lines="""\
+2026-11-30T11:06:01.000000+01:00 web1 CRON[80]: (root) CMD (work)
+2026-11-30T11:06:04.500000+01:00 web1 CRON[79]: (root) END (work)
+""",
+            runs=(Seen(user="root", command="work", seconds=3.5, pairing="good"),),
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._subjects = Subjects()
+        self._known: dict[bytes, tuple[Op, Subject | None]] = {}
+
+    def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
+        """CMD, END, and the opening and closing of sessions."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._parse(text)
+            if known is None:
+                return None
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[text] = known
+        return Event(at, known[0], None, known[1], pid)
+
+    def _parse(self, text: bytes) -> tuple[Op, Subject | None] | None:
+        job = _JOB.match(text)
+        if job is not None:
+            user, verb, rest = job.groups()
+            return (Op.START if verb == b"CMD" else Op.END), self._subjects.of(user, rest)
+        session = _SESSION.match(text)
+        if session is not None:
+            verb, user = session.groups()
+            return (Op.OPENED if verb == b"opened" else Op.CLOSED), Subject(to_text(user), "")
+        repeated = _REPEATED.match(text)
+        return None if repeated is None else self._parse(repeated[1])

@@ -1,0 +1,274 @@
+"""From what happened to runs: which end belongs to which start, and how surely.
+
+Three ways, by what the source writes: a key that joins both (exact); the command's text, first in first out (good while
+only one such command is alive); PAM sessions, whose ends are known and whose commands are not (see sessions.py).
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+from cron2queue.evidence.log_format import Ending, Event, Op, Subject
+from cron2queue.evidence.runs import Pairing
+
+_LONGEST_QUEUE = 256
+_MOST_KEYS = 50_000
+_FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
+_WRAP = 10_000  # a process id this much smaller than its parent's is later all the same: the numbers began anew
+
+
+class Started:
+    """A start that waits for its end. Mutable, since millions of them pass by."""
+
+    __slots__ = ("at", "child", "done", "doubtful", "met", "met_at_start", "pid", "place", "source", "subject", "tally")
+
+    def __init__(self, at: float, subject: Subject, source: str, pid: int, child: int, place: int) -> None:
+        self.at = at
+        self.subject = subject
+        self.source = source
+        self.pid = pid
+        self.child = child
+        self.place = place
+        self.done = False
+        self.doubtful = False
+        self.met = False
+        self.met_at_start = False
+        self.tally: object = None
+
+
+class Found(Protocol):
+    """Who is told of starts and of what became of them."""
+
+    def started(self, start: Started) -> None:
+        """A start, at once."""
+
+    def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
+        """Its end, with a known duration."""
+
+    def bounded(self, start: Started, low: float, high: float | None, ending: Ending) -> None:
+        """It ended, after at least `low` and at most `high` seconds."""
+
+    def cut(self, start: Started) -> None:
+        """Its end was cut off: by the log's edge, a reboot, or a gap."""
+
+    def endless(self, start: Started) -> None:
+        """Its source never writes ends."""
+
+    def refused(self, subject: Subject, at: float, source: str) -> None:
+        """The daemon did not start it, since the run before was alive."""
+
+    def changed(self, at: float, whose: str) -> None:
+        """A crontab was edited."""
+
+    def reports(self, what: str, source: str) -> None:
+        """The source tells of `what` ("output", "failures") whenever there is some."""
+
+
+class Sessions(Protocol):
+    """What pairing by session needs; sessions.py has it."""
+
+    def started(self, start: Started) -> None:
+        """A command was logged."""
+
+    def opened(self, at: float, user: str, pid: int, place: int) -> None:
+        """A session was opened."""
+
+    def closed(self, at: float, pid: int, place: int, *, wrote: bool) -> None:
+        """A session was closed."""
+
+    def forget(self, pid: int) -> None:
+        """No session is needed for this parent."""
+
+    def cut(self) -> None:
+        """Nothing that runs now will be seen to end."""
+
+
+NO_ENDING = Ending()
+_NOBODY = Subject("", "")
+
+
+def may_be_child(child: int, parent: int) -> bool:
+    """Whether a process of this number can be the child of that one."""
+    return child > parent or parent - child > _WRAP
+
+
+class Pairer:
+    """Pairs the events of one host, which come in the order of time."""
+
+    def __init__(self, found: Found, sessions: Sessions, says_nothing_to_do: Callable[[str], bool]) -> None:
+        self._found = found
+        self._sessions = sessions
+        self._says_nothing_to_do = says_nothing_to_do
+        self._source = ""
+        self._by_key: dict[Hashable, Started] = {}
+        self._by_text: dict[Subject, deque[Started]] = {}
+        self._failed: dict[tuple[int, int], Ending] = {}
+        self._wrote: dict[int, tuple[bool, int]] = {}
+        self._place = 0
+        acts = {
+            Op.START: self._start,
+            Op.END: self._end,
+            Op.FAILED: self._announce,
+            Op.WROTE: self._note_output,
+            Op.OPENED: self._opened,
+            Op.CLOSED: self._closed,
+            Op.REFUSED: self._refused,
+            Op.REBOOT: self._reboot,
+            Op.RESTARTED: self._doubt,
+            Op.LOST: self._doubt,
+            Op.CHANGED: self._changed,
+            Op.REPORTS: self._reports,
+        }
+        self._acts = tuple(acts[op] for op in Op)
+
+    def take(self, event: Event, source: str) -> None:
+        """The next event; `source` is the name of the format that read it."""
+        self._source = source
+        self._acts[event.op](event)
+
+    def finish(self) -> None:
+        """The log's end: whatever still runs was cut off."""
+        self._cut_all()
+
+    def _start(self, event: Event) -> None:
+        self._place += 1
+        start = Started(event.at, event.subject or _NOBODY, self._source, event.pid, event.child, self._place)
+        self._found.started(start)
+        if event.detail == "endless":
+            self._found.endless(start)
+        elif event.key is not None:
+            self._keep(event.key, start)
+        else:
+            self._queue(start)
+            self._sessions.started(start)
+
+    def _keep(self, key: Hashable, start: Started) -> None:
+        before = self._by_key.pop(key, None)
+        if before is not None:  # the number is used again, so the end of the first was lost
+            self._found.cut(before)
+        elif len(self._by_key) >= _MOST_KEYS:
+            self._found.cut(self._by_key.pop(next(iter(self._by_key))))
+        self._by_key[key] = start
+        if start.child:
+            self._sessions.forget(start.pid)
+
+    def _queue(self, start: Started) -> None:
+        queue = self._by_text.get(start.subject)
+        if queue is None:
+            if len(self._by_text) >= _MOST_KEYS:
+                self._by_text.clear()
+            queue = self._by_text[start.subject] = deque()
+        while queue and (queue[0].done or len(queue) >= _LONGEST_QUEUE):
+            gone = queue.popleft()
+            if not gone.done:
+                self._found.endless(gone)
+        queue.append(start)
+
+    def _end(self, event: Event) -> None:
+        if event.key is None:
+            self._end_by_text(event)
+            return
+        start = self._by_key.pop(event.key, None)
+        if start is None:
+            return
+        start.done = True
+        self._found.ended(start, event.at, self._ending(event, start.child), Pairing.EXACT)
+
+    def _ending(self, event: Event, child: int) -> Ending:
+        ending = event.detail if isinstance(event.detail, Ending) else NO_ENDING
+        if self._failed:
+            failed = self._failed.pop((event.pid, child), None)
+            if failed is not None:
+                ending = ending._replace(exit_status=failed.exit_status, signal=failed.signal)
+        if self._wrote and event.pid in self._wrote:
+            said_so, lines = self._wrote.pop(event.pid)
+            ending = ending._replace(output=True, nothing_to_do=(said_so and lines <= _FEW_LINES) or None)
+        return ending
+
+    def _end_by_text(self, event: Event) -> None:
+        waiting = self._waiting(event)
+        if not waiting:
+            return
+        oldest, youngest = waiting[0], waiting[-1]
+        oldest.done = True
+        ending = self._ending(event, 0)
+        if len(waiting) == 1 or youngest.at - oldest.at <= 1.0:
+            self._found.ended(oldest, event.at, ending, Pairing.GOOD)
+        else:
+            self._found.bounded(oldest, event.at - youngest.at, event.at - oldest.at, ending)
+        for later in waiting[1:]:
+            later.met_at_start = True
+
+    def _waiting(self, event: Event) -> list[Started]:
+        """The live starts that this end may belong to, oldest first."""
+        if event.subject is None:
+            return []
+        alive = [each for each in self._queued(event.subject) if not each.done]
+        fits = [each for each in alive if may_be_child(each.pid, event.pid)] or alive
+        return [each for each in fits if not each.doubtful] or fits
+
+    def _queued(self, subject: Subject) -> list[Started]:
+        queue = self._by_text.get(subject)
+        if queue is not None or not subject.cut:
+            return list(queue or ())
+        similar = (
+            queue
+            for other, queue in self._by_text.items()
+            if other.user == subject.user and other.command.startswith(subject.command[:200])
+        )
+        return [start for queue in similar for start in queue]
+
+    def _announce(self, event: Event) -> None:
+        if isinstance(event.detail, Ending):
+            if len(self._failed) >= _MOST_KEYS:
+                self._failed.clear()
+            self._failed[event.pid, event.child] = event.detail
+            self._found.reports("failures", self._source)
+
+    def _note_output(self, event: Event) -> None:
+        if len(self._wrote) >= _MOST_KEYS:
+            self._wrote.clear()
+        said_so, lines = self._wrote.get(event.pid, (False, 0))
+        if isinstance(event.detail, str) and not said_so and lines < _FEW_LINES:
+            said_so = self._says_nothing_to_do(event.detail)
+        self._wrote[event.pid] = (said_so, lines + 1)
+        self._found.reports("output", self._source)
+
+    def _opened(self, event: Event) -> None:
+        self._place += 1
+        self._sessions.opened(event.at, event.subject.user if event.subject else "", event.pid, self._place)
+
+    def _closed(self, event: Event) -> None:
+        self._place += 1
+        self._sessions.closed(event.at, event.pid, self._place, wrote=self._wrote.pop(event.pid, None) is not None)
+
+    def _refused(self, event: Event) -> None:
+        if event.subject is not None:
+            self._found.refused(event.subject, event.at, self._source)
+
+    def _reboot(self, event: Event) -> None:
+        self._cut_all()
+
+    def _doubt(self, event: Event) -> None:
+        for start in self._alive():
+            start.doubtful = True
+
+    def _changed(self, event: Event) -> None:
+        self._found.changed(event.at, str(event.detail))
+
+    def _reports(self, event: Event) -> None:
+        self._found.reports(str(event.detail), self._source)
+
+    def _alive(self) -> list[Started]:
+        queued = (start for queue in self._by_text.values() for start in queue)
+        return [start for start in (*self._by_key.values(), *queued) if not start.done]
+
+    def _cut_all(self) -> None:
+        self._sessions.cut()
+        for start in self._alive():
+            start.done = True
+            self._found.cut(start)
+        self._by_key.clear()
+        self._by_text.clear()
+        self._failed.clear()
+        self._wrote.clear()

@@ -1,0 +1,233 @@
+"""Log files as events: finds the lines that matter, by the thousand, and lets the formats read them.
+
+Three envelopes are known: syslog lines (RFC 3164 and ISO 8601, with or without priority and host, mixed), the JSON of
+`journalctl -o json`, and files that one format claims as a whole.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Any, NamedTuple
+
+from cron2queue.discovery import members
+from cron2queue.evidence.log_format import NO_FIELDS, Event, Fields, LogFormat, Op
+from cron2queue.evidence.stamps import STAMP, Clock, NoStamp
+from cron2queue.text import to_bytes
+
+_SHAPE = re.compile(
+    rb"\n(?:(?P<rfc>[A-Z][a-z]{2} [ \d]\d [\d:]{8})|(?P<iso>\d{4}-[\dT:.,+Z-]{15,40})) [^ \n:\[<]{1,255} (?!\w+\.\w+ )"
+)
+_PROBES = 12
+
+
+class Item(NamedTuple):
+    """One event with the host and the format that it comes from."""
+
+    at: float
+    host: bytes
+    source: str
+    event: Event
+
+
+Read = Callable[[float, int, bytes, Fields], Event | None]
+
+
+def new_formats() -> list[LogFormat]:
+    """One instance of each format, for one look, in the order in which they are asked."""
+    return sorted((kind() for kind in members("cron2queue.evidence.log_formats", LogFormat)), key=lambda each: each.rank)
+
+
+class Formats:
+    """The formats of one look, found by tag."""
+
+    def __init__(self, formats: Sequence[LogFormat]) -> None:
+        self.all = formats
+        self._syslog = [(re.compile(rb"(?:%s)(?=\[)" % b"|".join(each.tags)), each) for each in formats if each.tags]
+        self._by_tag: dict[bytes, tuple[tuple[str, Read], ...]] = {}
+        self.tags = b"|".join(dict.fromkeys(tag for each in formats for tag in each.tags))
+
+    def of_tag(self, tag: bytes) -> tuple[tuple[str, Read], ...]:
+        """Name and reader of those that know this syslog tag."""
+        known = self._by_tag.get(tag)
+        if known is None:
+            # a tag's lookahead sees the message, so that only its own words are compared here
+            known = tuple((each.name, each.read) for pattern, each in self._syslog if _names(pattern, tag))
+            if len(self._by_tag) < 1_000:
+                self._by_tag[tag] = known
+        return known
+
+    def claiming(self, head: bytes) -> LogFormat | None:
+        """The format that claims a whole file which begins so."""
+        return next((each for each in self.all if each.claims(head)), None)
+
+
+def _names(pattern: re.Pattern[bytes], tag: bytes) -> bool:
+    found = pattern.match(tag + b"[1]: cron-")
+    return found is not None and found.end() == len(tag)
+
+
+class SyslogReader:
+    """Reads blocks of syslog lines of one file."""
+
+    def __init__(self, formats: Formats, clock: Clock) -> None:
+        self._formats = formats
+        self._seconds = clock.seconds
+        tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]: ([^\n]*)"
+        self._rfc = re.compile(rb"\n(.{15}) (\S+) " + tail)
+        self._iso: dict[int, re.Pattern[bytes]] = {}
+        self._tail = tail
+        self._any = re.compile(
+            rb"\n(?:<[\d.]{1,6}>)?(" + STAMP + rb") +(?:([^ \n\[]{1,255}) +)??(?:\w{1,10}\.\w{1,10} )?"
+            rb"(" + formats.tags + rb")(?:\[(\d{1,9})\])?: ([^\n]*)"
+        )
+        self.bad_stamps = 0
+
+    def events(self, block: bytes) -> list[Item]:
+        """What the block's lines say; it begins with a line feed and ends without."""
+        found: list[Item] = []
+        seconds, readers = self._seconds, self._formats.of_tag
+        new, kind = tuple.__new__, Item
+        for stamp, host, tag, pid, text in self._pattern(block).findall(block):
+            try:
+                at = seconds(stamp)
+            except NoStamp:
+                self.bad_stamps += 1
+                continue
+            for name, read in readers(tag):
+                event = read(at, int(pid or 0), text, NO_FIELDS)
+                if event is not None:
+                    found.append(new(kind, (at, host, name, event)))
+                    break
+        return found
+
+    def _pattern(self, block: bytes) -> re.Pattern[bytes]:
+        """A pattern for just the shape of this block's lines, where they look alike; it is several times faster."""
+        shapes = {_shape(block, place) for place in range(0, len(block), max(1, len(block) // _PROBES))}
+        shape = shapes.pop()
+        if shapes or shape == 0:
+            return self._any
+        if shape == 15:
+            return self._rfc
+        if shape not in self._iso:
+            self._iso[shape] = re.compile(rb"\n(\d{4}-.{%d}) (\S+) " % (shape - 5) + self._tail)
+        return self._iso[shape]
+
+
+def _shape(block: bytes, place: int) -> int:
+    """The length of the stamp of the first line after this place, when host and tag follow it; else 0."""
+    start = block.find(b"\n", place)
+    if start < 0:
+        start = block.rfind(b"\n")
+    found = _SHAPE.match(block, start)
+    if found is None:
+        return 0
+    return 15 if found["rfc"] else len(found["iso"])
+
+
+class JournalReader:
+    """Reads lines of `journalctl -o json`."""
+
+    def __init__(self, formats: Formats) -> None:
+        self._formats = formats
+        self._boot = ""
+        self.not_json = 0
+
+    def events(self, block: bytes) -> list[Item]:
+        """What the block's lines say."""
+        found: list[Item] = []
+        for line in block.split(b"\n"):
+            if b"cron" in line or b"CRON" in line:
+                found.extend(self._line(line))
+        return found
+
+    def _line(self, line: bytes) -> Iterator[Item]:
+        try:
+            record = json.loads(line)
+            at = int(_text(record["__REALTIME_TIMESTAMP"])) / 1e6
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self.not_json += 1
+            return
+        fields = {name: _text(value) for name, value in record.items() if name != "MESSAGE"}
+        host = to_bytes(fields.get("_HOSTNAME", ""))
+        boot = fields.get("_BOOT_ID", "")
+        if boot and self._boot and boot != self._boot:
+            yield Item(at, host, "journal", Event(at, Op.REBOOT))
+        self._boot = boot or self._boot
+        text = _message(record.get("MESSAGE"))
+        if text.startswith(b"Suppressed ") and b" messages from " in text:
+            yield Item(at, host, "journal", Event(at, Op.LOST, detail=text))
+            return
+        yield from self._read(at, host, text, fields)
+
+    def _read(self, at: float, host: bytes, text: bytes, fields: dict[str, str]) -> Iterator[Item]:
+        for name, read in self._formats.of_tag(_tag(fields)):
+            event = read(at, _number(fields), text, fields)
+            if event is not None:
+                yield Item(at, host, name, event)
+                return
+
+
+def _tag(fields: dict[str, str]) -> bytes:
+    unit = fields.get("UNIT") or fields.get("_SYSTEMD_UNIT", "")
+    if unit.startswith("cron-") and unit.endswith(".service"):
+        return b"systemd"
+    return to_bytes(fields.get("SYSLOG_IDENTIFIER") or fields.get("_COMM", ""))
+
+
+def _number(fields: dict[str, str]) -> int:
+    number = fields.get("SYSLOG_PID") or fields.get("_PID") or "0"
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+
+
+def _text(value: Any) -> str:
+    """A field as text; of a field that occurs twice, the first."""
+    if isinstance(value, list):
+        value = value[0] if value and not isinstance(value[0], int) else _message(value).decode("utf-8", "surrogateescape")
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _message(value: Any) -> bytes:
+    """The message, which is a list of byte values when it is not UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, list) and all(isinstance(each, int) and 0 <= each < 256 for each in value):
+        return bytes(value)
+    return b""
+
+
+class ClaimedReader:
+    """Reads the lines of a file that one format claims."""
+
+    def __init__(self, claimed: LogFormat, clock: Clock) -> None:
+        self._format = claimed
+        self._clock = clock
+        self.bad_stamps = 0
+
+    def events(self, block: bytes) -> list[Item]:
+        """What the block's lines say."""
+        found: list[Item] = []
+        for line in block.split(b"\n"):
+            try:
+                event = self._format.read_line(line, self._clock)
+            except (ValueError, OverflowError):
+                self.bad_stamps += 1
+                continue
+            if event is not None:
+                found.append(Item(event.at, b"", self._format.name, event))
+        return found
+
+
+Reader = SyslogReader | JournalReader | ClaimedReader
+
+
+def reader_of(head: bytes, formats: Formats, *, zone: tzinfo, year: int, newest: datetime) -> Reader:
+    """The reader for a file whose first block is this."""
+    text = head.lstrip(b"\n\x00")
+    clock = Clock(zone, year, newest)
+    claimed = formats.claiming(text[:4096])
+    if claimed is not None:
+        return ClaimedReader(claimed, clock)
+    if text.startswith(b"{") and (b'"__REALTIME_TIMESTAMP"' in text[:65_536] or b'"MESSAGE"' in text[:65_536]):
+        return JournalReader(formats)
+    return SyslogReader(formats, clock)

@@ -1,0 +1,161 @@
+"""Pairing by PAM session: Debian cron at its default level, and cronie before 1.5.6.
+
+The parent process M opens and closes a session; its grandchild G logs the command. Nothing in the log joins the two.
+One session and one command of a user at one moment belong together (good). In a herd only the set of durations is
+known: each command gets the bounds of the sessions that can be its own, by time, by process number, and, in a single
+log, by the order of the lines. What must be so after that is good; the rest stays ambiguous.
+"""
+
+from dataclasses import dataclass, field
+
+from cron2queue.evidence.log_format import Ending
+from cron2queue.evidence.pairing import NO_ENDING, Found, Started, may_be_child
+from cron2queue.evidence.runs import Pairing
+
+_APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
+_ONE_MOMENT = 55.0
+_LARGEST_HERD = 200
+_MOST_HERDS = 5_000
+_WROTE = Ending(output=True)
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """One PAM session, from its opening to its closing."""
+
+    opened: float
+    pid: int
+    place: int
+    closed: float | None = None
+    closing: int = 0
+    wrote: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Herd:
+    """What one user's daemon started at one moment."""
+
+    first: float
+    last: float
+    sessions: list[Session] = field(default_factory=list)
+    starts: list[Started] = field(default_factory=list)
+    alive: int = 0
+
+
+class SessionPairing:
+    """Pairs the sessions and commands of one host. `ordered`: all lines come from one log, in their true order."""
+
+    def __init__(self, found: Found, *, ordered: bool) -> None:
+        self._found = found
+        self._ordered = ordered
+        self._gathering: dict[str, Herd] = {}
+        self._waiting: dict[int, Herd] = {}
+        self._open: dict[int, tuple[Session, Herd]] = {}
+
+    def started(self, start: Started) -> None:
+        """A command was logged by the grandchild."""
+        self._herd(start.subject.user, start.at).starts.append(start)
+
+    def opened(self, at: float, user: str, pid: int, place: int) -> None:
+        """A session was opened by the parent."""
+        herd = self._herd(user, at)
+        session = Session(opened=at, pid=pid, place=place)
+        herd.sessions.append(session)
+        herd.alive += 1
+        self._open[pid] = (session, herd)
+
+    def closed(self, at: float, pid: int, place: int, *, wrote: bool) -> None:
+        """A session was closed by the parent, after everything that it ran has ended."""
+        session, herd = self._open.pop(pid, (None, None))
+        if session is None or herd is None:
+            return
+        session.closed, session.closing, session.wrote = at, place, wrote
+        herd.alive -= 1
+        if not herd.alive and self._waiting.pop(id(herd), None) is not None:
+            self._resolve(herd)
+
+    def forget(self, pid: int) -> None:
+        """The parent logs its command itself, so that its session is not needed."""
+        session, herd = self._open.pop(pid, (None, None))
+        if session is not None and herd is not None:
+            herd.sessions.remove(session)
+            herd.alive -= 1
+
+    def cut(self) -> None:
+        """Nothing that runs now will be seen to end."""
+        for herd in (*self._waiting.values(), *self._gathering.values()):
+            self._resolve(herd)
+        self._gathering.clear()
+        self._waiting.clear()
+        self._open.clear()
+
+    def _herd(self, user: str, at: float) -> Herd:
+        herd = self._gathering.get(user)
+        if herd is None or not herd.first - _APART <= at <= min(herd.last + _APART, herd.first + _ONE_MOMENT):
+            if herd is not None:
+                self._seal(herd)
+            herd = self._gathering[user] = Herd(first=at, last=at)
+        herd.last = max(herd.last, at)
+        return herd
+
+    def _seal(self, herd: Herd) -> None:
+        if not herd.alive:
+            self._resolve(herd)
+            return
+        if len(self._waiting) >= _MOST_HERDS:
+            self._resolve(self._waiting.pop(next(iter(self._waiting))))
+        self._waiting[id(herd)] = herd
+
+    def _resolve(self, herd: Herd) -> None:
+        starts = [start for start in herd.starts if not start.done]
+        if not starts or not herd.sessions:
+            return  # ends may still come by text; else these are starts without ends
+        if len(starts) == 1 and len(herd.sessions) == 1:
+            self._tell(starts[0], herd.sessions, sure=True)
+            return
+        sure = len(starts) == len(herd.sessions)
+        for start, sessions in self._candidates(herd, starts, sure=sure):
+            self._tell(start, sessions, sure=sure)
+
+    def _candidates(self, herd: Herd, starts: list[Started], *, sure: bool) -> list[tuple[Started, list[Session]]]:
+        if len(starts) > _LARGEST_HERD or len(herd.sessions) > _LARGEST_HERD:
+            return [(start, herd.sessions) for start in starts]
+        fits = [[each for each in herd.sessions if self._fits(start, each)] or list(herd.sessions) for start in starts]
+        if sure:
+            _settle_what_must_be(fits)
+        return list(zip(starts, fits, strict=True))
+
+    def _fits(self, start: Started, session: Session) -> bool:
+        if not may_be_child(start.pid, session.pid):
+            return False
+        if self._ordered:
+            return session.place < start.place and (session.closed is None or start.place < session.closing)
+        return session.opened <= start.at + 1 and (session.closed is None or start.at <= session.closed + 1)
+
+    def _tell(self, start: Started, sessions: list[Session], *, sure: bool) -> None:
+        start.done = True
+        ends = [session.closed for session in sessions if session.closed is not None]
+        complete = len(ends) == len(sessions)
+        ending = _WROTE if sessions and all(session.wrote for session in sessions) else NO_ENDING
+        if not ends:
+            self._found.cut(start)
+        elif sure and complete and max(ends) - min(ends) <= 1.0:
+            self._found.ended(start, max(ends), ending, Pairing.GOOD)
+        else:
+            low = max(0.0, min(ends) - start.at)
+            self._found.bounded(start, low, max(ends) - start.at if complete and sure else None, ending)
+
+
+def _settle_what_must_be(fits: list[list[Session]]) -> None:
+    """Takes a session that can only be one command's from all others, until nothing changes."""
+    settled: set[int] = set()
+    found = True
+    while found:
+        found = False
+        for index, sessions in enumerate(fits):
+            if len(sessions) == 1 and index not in settled:
+                settled.add(index)
+                found = True
+                for other in fits:
+                    if other is not sessions and sessions[0] in other and len(other) > 1:
+                        other.remove(sessions[0])

@@ -1,0 +1,167 @@
+"""Time stamps of logs: wall time without a year, with or without a zone, made into seconds since 1970.
+
+RFC 3164 stamps (`Nov 30 11:06:01`) have neither year nor zone. The year is found from the newest line backwards
+(`first_years`), then carried forward: a step from December to January begins a new one. An hour that is repeated when
+clocks go back is told apart by the step back itself. ISO 8601 stamps say it all, and may stand in the same file.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from cron2queue.evidence.log_format import LocalTime
+
+STAMP = rb"[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?"
+_MONTHS = {name: index for index, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
+_HEAD = re.compile(rb"(?:<[\d.]{1,6}>)?(" + STAMP + rb")[ \t]")
+_SLACK = timedelta(days=2)  # lines are a little out of order; cronie's are hours off after a CRON_TZ entry
+_NEARLY_A_YEAR = timedelta(days=363)
+_REMEMBERED = 4096
+
+
+class NoStamp(ValueError):
+    """The text is no time stamp, or one of a date that does not exist."""
+
+
+def stamp_of(line: bytes) -> bytes | None:
+    """The stamp at the head of a line."""
+    found = _HEAD.match(line)
+    return found.group(1) if found else None
+
+
+def _wall(stamp: bytes, year: int) -> datetime:
+    month = _MONTHS.get(stamp[:3])
+    if month is None:
+        raise NoStamp(stamp)
+    try:
+        return datetime(year, month, int(stamp[4:6]), int(stamp[7:9]), int(stamp[10:12]), int(stamp[13:15]))
+    except ValueError as wrong:
+        raise NoStamp(stamp) from wrong
+
+
+def _iso(stamp: bytes) -> datetime:
+    text = stamp.decode("ascii").replace(",", ".").replace(" +", "+").replace(" -", "-")
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as wrong:
+        raise NoStamp(stamp) from wrong
+
+
+def _latest_year(stamp: bytes, bound: datetime) -> int | None:
+    for year in range(bound.year + 1, bound.year - 9, -1):  # eight years back, for the leap day
+        try:
+            if _wall(stamp, year) <= bound:
+                return year
+        except NoStamp:
+            continue
+    return None
+
+
+def first_years(samples: Sequence[Sequence[bytes]], newest: datetime) -> list[int]:
+    """The year of the first stamp of each file of a rotated set.
+
+    `samples` holds, for each file from oldest to newest, some of its stamps in order (at least one a month);
+    `newest` is a wall time that the last line cannot be later than.
+    """
+    years: list[int] = []
+    bound = newest
+    for stamps in reversed(samples):
+        year = bound.year
+        for stamp in reversed(stamps):
+            bound, year = _before(stamp, bound, year)
+        years.append(year)
+    return years[::-1]
+
+
+def _before(stamp: bytes, bound: datetime, year: int) -> tuple[datetime, int]:
+    try:
+        if stamp[:1].isdigit():
+            wall = _iso(stamp).replace(tzinfo=None)
+            return wall, wall.year
+        found = _latest_year(stamp, bound + _SLACK)
+        return (bound, year) if found is None else (_wall(stamp, found), found)
+    except NoStamp:
+        return bound, year
+
+
+class Clock(LocalTime):
+    """Reads the stamps of one file in order.
+
+    `zone` is the daemon's, `year` that of the file's first line; no line is later than `newest` (wall time).
+    """
+
+    def __init__(self, zone: tzinfo, year: int, newest: datetime) -> None:
+        self._zone = zone
+        self._year = year
+        self._newest = newest
+        self._last: datetime | None = None
+        self._folded = False
+        self._minutes: dict[bytes, float] = {}
+
+    def seconds(self, stamp: bytes) -> float:
+        """Seconds since 1970; raises NoStamp."""
+        try:
+            if len(stamp) == 15:
+                base = self._minutes.get(stamp[:12])
+                return (self._minute(stamp) if base is None else base) + int(stamp[13:15])
+            fraction, offset = _tail(stamp[19:])
+            base = self._minutes.get(stamp[:16] + offset)
+            if base is None:
+                base = self._iso_minute(stamp, stamp[:16] + offset)
+            return base + float(stamp[17:19] + fraction)
+        except (ValueError, OverflowError) as wrong:
+            raise NoStamp(stamp) from wrong
+
+    def of(self, year: int, month: int, day: int, hour: int, minute: int, second: float) -> float:
+        """Seconds since 1970 of a wall time with a known year."""
+        return self._resolve(datetime(year, month, day, hour, minute)) + second
+
+    def _minute(self, stamp: bytes) -> float:
+        head = stamp[:13] + b"00"
+        wall = _wall(head, self._year)
+        if self._last is not None:
+            if wall < self._last - _SLACK and _wall(head, self._year + 1) <= self._newest + _SLACK:
+                self._year += 1
+                wall = _wall(head, self._year)
+            elif wall > self._last + _NEARLY_A_YEAR:  # a line of last December that came late, among those of January
+                wall = _wall(head, self._year - 1)
+        return self._remember(stamp[:12], self._resolve(wall))
+
+    def _iso_minute(self, stamp: bytes, key: bytes) -> float:
+        moment = _iso(stamp).replace(second=0, microsecond=0)
+        self._year = moment.year
+        if moment.tzinfo is None:
+            return self._remember(key, self._resolve(moment))
+        self._last = moment.astimezone(self._zone).replace(tzinfo=None)
+        return self._remember(key, moment.timestamp())
+
+    def _remember(self, key: bytes, base: float) -> float:
+        if len(self._minutes) >= _REMEMBERED:
+            self._minutes.clear()
+        if self._last is None or not _is_repeated(self._last, self._zone):  # never a minute that comes twice
+            self._minutes[key] = base
+        return base
+
+    def _resolve(self, wall: datetime) -> float:
+        if not _is_repeated(wall, self._zone):
+            self._folded = False
+        elif self._last is not None and _is_repeated(self._last, self._zone) and wall < self._last:
+            self._folded = True
+        self._last = wall
+        return wall.replace(tzinfo=self._zone, fold=int(self._folded)).astimezone(UTC).timestamp()
+
+
+def _tail(tail: bytes) -> tuple[bytes, bytes]:
+    """What follows the seconds, as the fraction with its point, and the zone."""
+    if tail[:1] not in (b".", b","):
+        return b"", tail
+    end = 1
+    while end < len(tail) and tail[end : end + 1].isdigit():
+        end += 1
+    return b"." + tail[1:end], tail[end:]
+
+
+def _is_repeated(wall: datetime, zone: tzinfo) -> bool:
+    early, late = wall.replace(tzinfo=zone, fold=0), wall.replace(tzinfo=zone, fold=1)
+    before, after = early.utcoffset(), late.utcoffset()
+    return before is not None and after is not None and before > after

@@ -1,0 +1,190 @@
+"""Counts the runs of one entry as they come, in memory that does not grow with them."""
+
+from datetime import UTC, datetime
+
+from cron2queue.evidence.emptiness import Costs, emptiness
+from cron2queue.evidence.log_format import Ending
+from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.sketch import Sketch
+from cron2queue.evidence.statistics import Bounds, Evidence, Failure, Window
+
+_DAY = 86_400.0
+_FEWEST_FOR_TREND = 20
+_SHORTEST_FOR_TREND = 3.0  # days
+_SURE = 4.0  # a slope counts when it is this many standard errors from zero
+
+
+def moment(at: float) -> datetime:
+    """Seconds since 1970 as an aware time in UTC."""
+    return datetime.fromtimestamp(at, UTC)
+
+
+class Slope:
+    """The line through the durations by least squares, from running sums; times in days, from the first."""
+
+    __slots__ = ("_origin", "_tt", "_tv", "_vv", "n", "t", "v")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.t = self.v = self._tt = self._tv = self._vv = 0.0
+        self._origin: float | None = None
+
+    def add(self, at: float, value: float) -> None:
+        """One duration, started then."""
+        if self._origin is None:
+            self._origin = at
+        day = (at - self._origin) / _DAY
+        self.n += 1
+        self.t += day
+        self.v += value
+        self._tt += day * day
+        self._tv += day * value
+        self._vv += value * value
+
+    def per_day(self) -> float | None:
+        """Seconds that a run takes longer each day; None when there are too few to say, 0.0 when it is not clear."""
+        if self.n < _FEWEST_FOR_TREND:
+            return None
+        spread = self._tt - self.t * self.t / self.n
+        if spread <= 0 or spread / self.n < (_SHORTEST_FOR_TREND / 4) ** 2:
+            return None
+        slope = (self._tv - self.t * self.v / self.n) / spread
+        left = max(0.0, self._vv - self.v * self.v / self.n - slope * slope * spread)
+        error = (left / (self.n - 2) / spread) ** 0.5
+        return slope if abs(slope) > _SURE * error else 0.0
+
+
+class Tally:
+    """All that is kept of the runs of the entries `ids`, which cannot be told apart in the log."""
+
+    def __init__(self, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+        self.resolution = 1.0
+        self.starts = self.met = self.open = self.bounded_ends = 0
+        self.judged = 0
+        self.refused = 0
+        """Starts of which it is known whether they met a live run."""
+        self.first = self.last = 0.0
+        self.sources: dict[str, int] = {}
+        self.pairing: Pairing | None = None
+        self.seconds, self.silent_seconds, self.cpu, self.silent_cpu = Sketch(), Sketch(), Sketch(), Sketch()
+        self.low, self.high = Sketch(), Sketch()
+        self.unbounded = 0
+        self.slope = Slope()
+        self.failures = self.statuses = self.clean = 0
+        self.last_failure: Failure | None = None
+        self.wrote = self.silent = self.quiet = 0
+        self.said_nothing = 0
+        self.max_rss: int | None = None
+
+    def start(self, at: float, source: str) -> None:
+        """One start."""
+        if not self.starts or at < self.first:
+            self.first = at
+        if at > self.last:
+            self.last = at
+        self.starts += 1
+        self.sources[source] = self.sources.get(source, 0) + 1
+
+    def end(self, at: float, seconds: float, ending: Ending, pairing: Pairing) -> None:
+        """An end with a known duration."""
+        self.seconds.add(seconds)
+        if seconds % 1:
+            self.resolution = 1e-6
+        self.slope.add(at, seconds)
+        if pairing is not Pairing.EXACT or self.pairing is None:
+            self.pairing = pairing if self.pairing is not Pairing.AMBIGUOUS else self.pairing
+        bad = self._status(at + seconds, ending)
+        self._output(ending)
+        if not bad and not ending.output:
+            self.silent_seconds.add(seconds)
+        if ending.cpu_seconds is not None:
+            self.cpu.add(ending.cpu_seconds)
+            if not bad and not ending.output:
+                self.silent_cpu.add(ending.cpu_seconds)
+        if ending.max_rss_bytes is not None:
+            self.max_rss = max(self.max_rss or 0, ending.max_rss_bytes)
+
+    def between(self, at: float, low: float, high: float | None, ending: Ending) -> None:
+        """An end of which only limits are known."""
+        self.bounded_ends += 1
+        self.low.add(low)
+        if high is None:
+            self.unbounded += 1
+        else:
+            self.high.add(high)
+        self._status(at + low, ending)
+        self._output(ending)
+
+    def _status(self, at: float, ending: Ending) -> bool:
+        if ending.exit_status is None and ending.signal is None:
+            self.clean += 1
+            return False
+        self.statuses += 1
+        if not ending.exit_status and ending.signal is None:
+            return False
+        self.failures += 1
+        if self.last_failure is None or moment(at) >= self.last_failure.at:
+            self.last_failure = Failure(at=moment(at), exit_status=ending.exit_status, signal=ending.signal)
+        return True
+
+    def _output(self, ending: Ending) -> None:
+        if ending.nothing_to_do:
+            self.said_nothing += 1
+        if ending.output is None:
+            self.quiet += 1
+        elif ending.output:
+            self.wrote += 1
+        else:
+            self.silent += 1
+
+    def evidence(self, *, window: Window, failures_told: bool, output_told: bool) -> Evidence:
+        """The figures. `..._told`: the source tells of failures (or output) whenever there are some."""
+        silent = self.silent + (self.quiet if output_told else 0)
+        outputs = self.wrote + silent if output_told or self.silent else 0
+        statuses = self.statuses + self.clean if failures_told else self.statuses
+        judged = self.starts if self.refused else self.judged
+        return Evidence(
+            window=window,
+            starts=self.starts,
+            n=self.seconds.n,
+            open=self.open,
+            pairing=self.pairing if self.seconds.n else (Pairing.AMBIGUOUS if self.bounded_ends else None),
+            median_seconds=self.seconds.quantile(0.5),
+            p95_seconds=self.seconds.quantile(0.95),
+            max_seconds=self.seconds.high if self.seconds.n else None,
+            resolution=self.resolution,
+            bounds=self._bounds(),
+            trend_seconds_per_day=self.slope.per_day(),
+            failures=self.failures if statuses else None,
+            statuses=statuses,
+            last_failure=self.last_failure,
+            met_predecessor=min(1.0, self.met / judged) if judged else None,
+            silent=silent / outputs if outputs else None,
+            outputs=outputs,
+            empty=emptiness(self._costs(), resolution=self.resolution, output_known=bool(outputs)),
+            cpu_median_seconds=self.cpu.quantile(0.5),
+            max_rss_bytes=self.max_rss,
+            shares_with=self.ids,
+            source=", ".join(sorted(self.sources)),
+        )
+
+    def _costs(self) -> Costs:
+        return Costs(
+            seconds=self.seconds,
+            silent_seconds=self.silent_seconds,
+            cpu=self.cpu,
+            silent_cpu=self.silent_cpu,
+            said_nothing=self.said_nothing,
+            spoke=self.wrote,
+        )
+
+    def _bounds(self) -> Bounds | None:
+        if not self.bounded_ends:
+            return None
+        return Bounds(
+            n=self.bounded_ends,
+            median_low=self.low.quantile(0.5) or 0.0,
+            median_high=None if self.unbounded * 2 >= self.bounded_ends else self.high.quantile(0.5),
+            max_high=None if self.unbounded else self.high.high,
+        )

@@ -1,0 +1,80 @@
+"""The wrapped form of a command: `cron2queue observe --shell 'COMMAND'`, made and undone.
+
+The words between the quotes stay as they stand in the crontab: percent signs keep their backslash, so that cron cuts
+standard input off where it did before.
+"""
+
+import re
+from dataclasses import dataclass
+
+from cron2queue.crontab.lines import CrontabFile, Entry, Line
+from cron2queue.text import to_bytes
+
+WRAPPER = "cron2queue observe"
+_WRAPPED = re.compile(
+    r"(?:\S{0,200}/)?(?:cron2queue observe|python[\d.]{0,5} -m cron2queue\.evidence\.recorder)"
+    r"(?: --(?:observations|entry)[= ](?:'[^']{0,4000}'|[^\s']{1,4000})){0,4} --shell '(?P<inner>.*)'\s*",
+    re.DOTALL,
+)
+_LONGEST_COMMAND = 998  # bytes; Debian drops the whole file for one command above it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapped:
+    """The crontab with every entry wrapped, and the entries that could not be, with the reason."""
+
+    data: bytes
+    left: tuple[str, ...]
+
+
+def unwrapped(command: str) -> str | None:
+    """The command inside, or None when this is no wrapped command."""
+    found = _WRAPPED.fullmatch(command)
+    return None if found is None else found["inner"].replace("'\\''", "'")
+
+
+def wrap(file: CrontabFile, ids: dict[tuple[str, int], str], *, wrapper: str = WRAPPER) -> Wrapped:
+    """Every entry wrapped; all other bytes stay as they are, and so does an entry that is wrapped already."""
+    left: list[str] = []
+    parts = [_line(line, file, ids, wrapper, left) for line in file.lines]
+    return Wrapped(data=b"".join(parts), left=tuple(left))
+
+
+def _line(line: Line, file: CrontabFile, ids: dict[tuple[str, int], str], wrapper: str, left: list[str]) -> bytes:
+    if not isinstance(line, Entry):
+        return line.raw
+    if unwrapped(line.command) is not None:
+        return line.raw
+    written = to_bytes(line.command_text)
+    body = line.raw.rstrip(b"\r\n")
+    end = line.raw[len(body) :]
+    start = body.rfind(written)
+    if not written.strip() or start < 0 or body[start:].rstrip() != written.rstrip():
+        left.append(f"{file.path}:{line.number}: the command does not stand in the line as one piece")
+        return line.raw
+    new = _command(
+        written.rstrip(), f"{wrapper} --entry={ids[file.path, line.number]}".encode(), percent=line.stdin is not None
+    )
+    if len(new) > _LONGEST_COMMAND:
+        left.append(f"{file.path}:{line.number}: it would be longer than {_LONGEST_COMMAND} bytes, which Debian's cron refuses")
+        return line.raw
+    return body[:start] + new + end
+
+
+def _command(written: bytes, wrapper: bytes, *, percent: bool) -> bytes:
+    cut = _first_percent(written) if percent else len(written)
+    inner = written[:cut].replace(b"'", b"'\\''")
+    return wrapper + b" --shell '" + inner + b"'" + written[cut:]
+
+
+def _first_percent(written: bytes) -> int:
+    """Where standard input begins: the first percent sign that no backslash stands before."""
+    position = 0
+    while position < len(written):
+        if written[position : position + 1] == b"\\":
+            position += 2
+            continue
+        if written[position : position + 1] == b"%":
+            return position
+        position += 1
+    return len(written)
