@@ -80,7 +80,7 @@ def large() -> TypeEngine[int]:
 
 def real() -> TypeEngine[float]:
     """A double."""
-    return Float(53).with_variant(mysql.DOUBLE(), *_MYSQL).with_variant(REAL(), "sqlite")
+    return Float(53).with_variant(mysql.DOUBLE(asdecimal=False), *_MYSQL).with_variant(REAL(), "sqlite")
 
 
 def name(length: int) -> TypeEngine[str]:

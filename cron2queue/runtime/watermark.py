@@ -58,7 +58,7 @@ class Watermarks:
     def _learn(self, place: tuple[str, tuple[str, ...]], claim: Claim, mark: _Mark | None, began: float) -> None:
         full = len(claim.jobs) == claim.want.limit
         slow = self._monotonic() - began >= SLOW_SECONDS
-        if not full or (mark is None and not slow):
+        if not claim.jobs or not full or (mark is None and not slow):
             self._marks.pop(place, None)
             return
         last = claim.jobs[-1]

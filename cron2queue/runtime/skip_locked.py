@@ -1,0 +1,73 @@
+"""What servers with row locks have in common: candidates are locked past each other, then written by primary key."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from cron2queue.runtime.backend import Backend, NewRow, Row, Want, marks
+from cron2queue.runtime.driver import Failure
+from cron2queue.runtime.session import Session
+
+
+class SkipLockedBackend(Backend):
+    """SELECT .. FOR UPDATE SKIP LOCKED, then UPDATE by primary key. The index must serve the order: with a sort, the
+    first worker would lock every candidate, and the second would see an empty queue.
+    """
+
+    lease_of_claim: ClassVar[str] = "CONCAT(?, id)"
+
+    def candidates(self, session: Session, want: Want) -> list[Row]:
+        """Locked until the transaction ends; rows that others have locked are left to them."""
+        return session.rows(self.candidate_query(want) + " FOR UPDATE SKIP LOCKED", (*want.parameters, want.limit))
+
+    def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
+        """The rows are locked, so that they are still what they were."""
+        if rows:
+            statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({marks(len(rows))})"
+            session.run(statement, (want.token + "-", want.worker, *(row[0] for row in rows)))
+        return list(rows)
+
+    def take(self, session: Session, want: Want) -> list[Row]:
+        """Claim what is not locked by others."""
+        return self.mark_running(session, self.candidates(session, want), want)
+
+    def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
+        """One statement; without RETURNING on UPDATE, all or (carefully, again) one by one."""
+        return self.fenced_batch(session, change, parameters, leases)
+
+    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+        """One plain INSERT: the variants that ignore duplicates deadlock, and swallow other errors as well.
+
+        A duplicate undoes its statement only; then the rows go one by one.
+        """
+        try:
+            return self.insert_all(session, rows)
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+        return [None] if len(rows) == 1 else [self._insert_alone(session, row) for row in rows]
+
+    def _insert_alone(self, session: Session, row: NewRow) -> int | None:
+        try:
+            return self.insert_all(session, [row])[0]
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            return None
+
+    def insert_all(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+        """Insert, or raise; the ids in the order of the rows."""
+        cursor = session.run(self.insert_statement(rows), [cell for _, row in rows for cell in row])
+        if len(rows) == 1:
+            return [int(cursor.lastrowid)]
+        query = f"SELECT public_id, id FROM {{jobs}} WHERE public_id IN ({marks(len(rows))})"
+        found = dict(session.rows(query, [row[0] for _, row in rows]))
+        return [int(found[row[0]]) for _, row in rows]
+
+    def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
+        """A duplicate undoes its own statement only: no savepoint is needed."""
+        try:
+            return session.changed(statement, parameters) == 1
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            return False
