@@ -9,6 +9,9 @@ import sys
 from cron2queue.errors import Cron2QueueError
 
 
+BUG = 70
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime", description="Producers and workers, lean.")
     parser.add_argument("command", choices=["enqueue", "work"])
@@ -27,6 +30,11 @@ def main(arguments: list[str]) -> int:
         lines = [safe_text(redact(line)) for line in str(trouble).split("\n")]
         print("cron2queue: " + "\n".join(lines), file=sys.stderr)
         return trouble.exit_status
+    except Exception as bug:
+        import logging
+
+        logging.getLogger("cron2queue").critical("a bug in cron2queue: %s: %s", type(bug).__name__, bug, exc_info=bug)
+        return BUG
 
 
 def _work(arguments: list[str]) -> int:

@@ -35,6 +35,7 @@ class Control:
     one_writer: bool = False
     stopping: bool = False
     abandoned: bool = False
+    ended: bool = False
     has_progress: bool = False
     looks: bool = False
     slots: tuple[Slot, ...] = ()
@@ -60,10 +61,21 @@ class Control:
 
     def warden_waits(self, seconds: float) -> None:
         """The warden sleeps, until a signal or another thread has something for it."""
+        if self.ended:
+            seconds = min(seconds, 0.01)
         select.select([self.warden_fd, self.signal_fd], [], [], seconds)
         _drain(self.warden_fd)
         with suppress(BlockingIOError):
             os.read(self.signal_fd, 512)
+
+    def wake_warden(self) -> None:
+        """There is something for the warden."""
+        os.eventfd_write(self.warden_fd, 1)
+
+    def thread_ended(self) -> None:
+        """Pump or upkeeper has ended; the warden does not sleep over it."""
+        self.ended = True
+        self.wake_warden()
 
     def look_now(self) -> None:
         """Something became ready: let the pump look at its queues."""
@@ -98,7 +110,7 @@ class Control:
         """The job belongs to another by now: its child is killed, and what it did is discarded."""
         self.count("lease_lost")
         slot.ask_to_stop(assignment, "lost", kill_after=0.0)
-        os.eventfd_write(self.warden_fd, 1)
+        self.wake_warden()
 
     def lost_all(self) -> None:
         """Every job in hand belongs to others by now."""
@@ -110,7 +122,7 @@ class Control:
         """These jobs are to be cancelled; the warden tells their children."""
         if job_ids - self.cancelled:
             self.cancelled |= job_ids
-            os.eventfd_write(self.warden_fd, 1)
+            self.wake_warden()
 
 
 def _drain(descriptor: int) -> None:

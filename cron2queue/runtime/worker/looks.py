@@ -1,7 +1,6 @@
 """What a worker asks the table beside its verbs: whether anything is left to do, and whether it is told to restart."""
 
 from collections.abc import Iterable, Sequence
-
 from typing import Any
 
 from cron2queue.runtime.backend import marks

@@ -89,11 +89,12 @@ class Slot:
 
     def ask_to_stop(self, assignment: Assignment, reason: str, kill_after: float | None) -> None:
         """Tell the child, and TERM what the handler has started; KILL is due after the grace, if given at all."""
-        if assignment.stop_reason is not None:
-            return
-        assignment.stop_reason = reason
-        assignment.kill_at = None if kill_after is None else time.monotonic() + kill_after
-        self.control.send(encoded([assignment.work.number, reason]))
+        with self.turn:
+            if assignment.stop_reason is not None:
+                return
+            assignment.stop_reason = reason
+            assignment.kill_at = None if kill_after is None else time.monotonic() + kill_after
+            self.control.send(encoded([assignment.work.number, reason]))
         for each in proctree.descendants(self.process.pid):
             proctree.send(each, signal.SIGTERM)
 

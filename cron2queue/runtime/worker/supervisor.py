@@ -156,6 +156,8 @@ class Supervisor:
             self.failure = trouble
             control.stopping = control.abandoned = True
             control.wake()
+        finally:
+            control.thread_ended()
 
     def _watch_over(self, pump_thread: threading.Thread, control: Control, warden: Warden) -> None:
         given_up_at: float | None = None

@@ -133,10 +133,11 @@ class Pulse:
     SIZE = 16
     _BEGUN = struct.Struct("=q")
     _AT = struct.Struct("=d")
-    __slots__ = ("_page",)
+    __slots__ = ("_last", "_page")
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, self.SIZE)
+        self._last = (0, 0.0)  # what stays to be read after close, for a thread that is a moment late
 
     @staticmethod
     def create() -> int:
@@ -153,13 +154,20 @@ class Pulse:
     @property
     def begun(self) -> int:
         """How many jobs have begun since the child started."""
-        return int(self._BEGUN.unpack_from(self._page, 0)[0])
+        return self._read()[0]
 
     @property
     def began_at(self) -> float:
         """When the last of them began."""
-        return float(self._AT.unpack_from(self._page, 8)[0])
+        return self._read()[1]
+
+    def _read(self) -> tuple[int, float]:
+        try:
+            return int(self._BEGUN.unpack_from(self._page, 0)[0]), float(self._AT.unpack_from(self._page, 8)[0])
+        except ValueError:
+            return self._last
 
     def close(self) -> None:
         """Unmap the page."""
+        self._last = self._read()
         self._page.close()
