@@ -1,6 +1,5 @@
 """Copies a command's output from its pipe to where it was meant to go, and counts it on the way."""
 
-import json
 import os
 import select
 import signal
@@ -98,6 +97,8 @@ class Copier:
         with suppress(OSError):
             while piece := os.read(self._answer, _PIECE):
                 data += piece
+        import json
+
         try:
             said = json.loads(data)
             counts = {int(number): count for number, count in said["bytes"].items()}
@@ -176,6 +177,8 @@ class Copier:
             self._channels.remove(channel)
 
     def _tell(self, copied: Copied) -> None:
+        import json
+
         said = {"bytes": copied.sizes, "lines": copied.lines, "head": copied.head.decode("latin-1")}
         with suppress(OSError):
             os.write(self._answered, json.dumps(said).encode())

@@ -21,9 +21,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cron2queue.evidence.copying import NOTHING, Copied, Copier
-from cron2queue.evidence.observations import Observation, default_path, digest_of, write
+
+if TYPE_CHECKING:
+    from cron2queue.evidence.observations import Observation
 
 # Handed on to the command. SIGCHLD tells of its end; SIGKILL and SIGSTOP cannot be handed on.
 _HANDED_ON = frozenset(
@@ -43,11 +46,14 @@ _START_PATIENCE, _END_PATIENCE = 0.3, 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to run, and where to record it. `shown` is what a crontab has for it, the text that evidence is found by."""
+    """What to run, and where to record it (None: the default place).
+
+    `shown` is what a crontab has for it, the text that evidence is found by.
+    """
 
     words: tuple[str, ...]
     shown: str
-    path: Path
+    path: Path | None = None
     entry: str | None = None
     patterns: tuple[str, ...] = ()
 
@@ -165,7 +171,8 @@ class _Offsets:
         return None if before is None or after is None else max(0, after - before)
 
 
-def _begun(order: Order, started: float) -> Observation:
+def _begun(order: Order, started: float) -> "Observation":
+    from cron2queue.evidence.observations import Observation, digest_of
     from cron2queue.redaction import redact
 
     return Observation(
@@ -188,7 +195,7 @@ def _account() -> str:
         return str(os.geteuid())
 
 
-def _ended(begun: Observation, end: End, copied: Copied, files: _Offsets, patterns: tuple[str, ...]) -> Observation:
+def _ended(begun: "Observation", end: End, copied: Copied, files: _Offsets, patterns: tuple[str, ...]) -> "Observation":
     code = os.waitstatus_to_exitcode(end.status)
     used = end.used
     return replace(
@@ -223,9 +230,12 @@ def _says_so(head: bytes, patterns: tuple[str, ...]) -> bool | None:
     return True if any(says(line) for line in lines) else None
 
 
-def _record(path: Path, observation: Observation, patience: float, *, loud: bool) -> None:
+def _record(path: Path | None, observation: "Observation", patience: float, *, loud: bool) -> None:
     """Nothing that goes wrong here may reach the command."""
     try:
+        from cron2queue.evidence.observations import default_path, write
+
+        path = path or default_path()
         write(path, observation, patience=patience)
     except Exception as wrong:
         if loud:
@@ -248,18 +258,31 @@ def order_of(arguments: Sequence[str]) -> Order | None:
         if name not in options or (not equals and not words):
             return None
         options[name].append(value if equals else words.pop(0))
-    command = tuple(words[1:] if words[:1] == ["--"] else words)
+    command = words[1:] if words[:1] == ["--"] else words
     text = options["shell"][-1] if options["shell"] else None
     if (text is None) == (not command):
         return None
+    return order_for(
+        command,
+        shell=text,
+        path=Path(options["observations"][-1]) if options["observations"] else None,
+        entry=options["entry"][-1] if options["entry"] else None,
+        patterns=tuple(options["nothing-to-do"]),
+    )
+
+
+def order_for(
+    words: Sequence[str], *, shell: str | None, path: Path | None, entry: str | None, patterns: tuple[str, ...]
+) -> Order:
+    """The order for a command's words, or for the text that the shell is to run."""
     import shlex
 
     return Order(
-        words=command if text is None else (os.environ.get("SHELL") or "/bin/sh", "-c", text),
-        shown=shlex.join(command) if text is None else text,
-        path=Path(options["observations"][-1]) if options["observations"] else default_path(),
-        entry=options["entry"][-1] if options["entry"] else None,
-        patterns=tuple(options["nothing-to-do"]),
+        words=tuple(words) if shell is None else (os.environ.get("SHELL") or "/bin/sh", "-c", shell),
+        shown=shlex.join(words) if shell is None else shell,
+        path=path,
+        entry=entry,
+        patterns=patterns,
     )
 
 

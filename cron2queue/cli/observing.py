@@ -1,0 +1,53 @@
+"""What `cron2queue observe` does with its words."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cron2queue.cli.trouble import say
+from cron2queue.errors import InputError, UsageError
+
+
+def run(
+    words: Sequence[str], *, observations: Path | None, entry: str | None, shell: str | None, patterns: tuple[str, ...]
+) -> None:
+    """Run and record; ends as the command did, and does not return."""
+    import re
+
+    from cron2queue.evidence.recorder import leave, observe, order_for
+
+    if (shell is None) == (not words):
+        raise UsageError("there is nothing to run", remedy="write the command after --, or its text after --shell")
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as wrong:
+            raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}") from wrong
+    leave(observe(order_for(words, shell=shell, path=observations, entry=entry, patterns=patterns)))
+
+
+def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kind: str, user: str | None) -> None:
+    """Print one crontab with every entry wrapped; what could not be is told on stderr and stays as it is."""
+    from cron2queue.cli.sources import read
+    from cron2queue.crontab.lines import entry_ids
+    from cron2queue.evidence.wrapping import wrap as wrapped
+
+    if len(sources) != 1:
+        raise UsageError("--wrap takes one crontab at a time", remedy="name one file, or - for standard input")
+    found = read(list(sources), dialect=dialect, kind=kind, user=user, root=None)
+    for each in found.unreadable:
+        raise InputError(each.reason, place=each.path, remedy=each.remedy)
+    if len(found.files) != 1:
+        raise UsageError(f"{sources[0]} holds {len(found.files)} crontabs", remedy="wrap them one by one")
+    result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations))
+    for why in result.left:
+        say(f"left as it is: {why}")
+    sys.stdout.buffer.write(result.data)
+    sys.stdout.buffer.flush()
+
+
+def _wrapper(observations: Path | None) -> str:
+    """With the whole path of this Python: cron's own PATH seldom has it."""
+    words = f"{shlex.quote(sys.executable)} -m cron2queue.evidence.recorder"
+    return words if observations is None else f"{words} --observations={shlex.quote(str(observations.absolute()))}"
