@@ -193,7 +193,7 @@ def _freebsd(due: Due, change: Change, limit: int) -> tuple[list[Start], int]:
         if (run_at or not_until) and due.matches(utc + change.before):
             if run_at:
                 run_at = False
-                starts.append(Start(utc, utc + change.before))
+                starts.append(Start(utc, utc + change.after))
                 continue
             not_until = False
         if not not_until and due.matches(utc + change.after):
