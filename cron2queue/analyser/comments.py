@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignore:
-    """One ignore comment. `target` is the line that it is for, None for the whole file.
+    """One ignore comment. `target` is the line that it is for: None for the whole file, NO_TARGET where nothing follows.
 
     `trouble` says why it has no effect (no reason, no codes, a date that is none); an expired one has no effect either.
     """
@@ -88,6 +88,7 @@ _READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "name": ("name", _name),
 }
 DECLARABLE = tuple(_READERS)
+NO_TARGET = -1
 
 
 def _declared(text: str) -> tuple[Declarations | None, tuple[str, ...]]:
@@ -130,7 +131,7 @@ def _remark(file: CrontabFile, comment: Comment, target: int | None) -> Remark |
     text = mark.string[mark.end() :].strip()
     match = _IGNORE.match(text)
     if match:
-        wanted = -1 if target is None else target
+        wanted = NO_TARGET if target is None else target
         return Remark(line=comment.number, ignore=_ignore(file.path, comment.number, wanted, match))
     declarations, unread = _declared(text)
     return Remark(line=comment.number, declarations=declarations, unread=unread)

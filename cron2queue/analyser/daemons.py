@@ -1,6 +1,12 @@
 """What each cron daemon does where they differ, in words for messages. Measured from the daemons' own code."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cron2queue.crontab.lines import CrontabFile, Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -9,7 +15,7 @@ class Daemon:
 
     `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.
     `percent`: an unescaped % ends the command. `second_copy`: it starts an entry whose last run is still alive.
-    `cron_tz`, `random_delay`: these variables have an effect. `names`: variables that are read, None for all.
+    `cron_tz`, `random_delay`: these variables have an effect.
     `forced`: variables that the crontab cannot set. `dash`: /bin/sh is dash, which lacks bash's extensions.
     """
 
@@ -20,7 +26,6 @@ class Daemon:
     second_copy: bool = True
     cron_tz: bool = False
     random_delay: bool = False
-    names: frozenset[str] | None = None
     forced: frozenset[str] = frozenset({"LOGNAME", "USER"})
     dash: bool = False
     path: str = "/usr/bin:/bin"
@@ -48,7 +53,6 @@ DAEMONS: dict[str, Daemon] = {
         no_newline=None,
         percent=False,
         second_copy=False,
-        names=frozenset({"SHELL", "PATH", "MAILTO"}),
         forced=frozenset({"LOGNAME", "USER", "HOME"}),
         path="/sbin:/usr/sbin:/bin:/usr/bin",
     ),
@@ -77,3 +81,8 @@ DAEMONS: dict[str, Daemon] = {
 def daemon(dialect: str) -> Daemon:
     """The facts of the daemon that reads this dialect."""
     return DAEMONS[dialect]
+
+
+def runs_in_dash(file: CrontabFile, entry: Entry) -> bool:
+    """The command goes to dash: /bin/sh where that is dash, and no other SHELL is set."""
+    return daemon(file.dialect).dash and entry.environment.get("SHELL", "/bin/sh") in ("/bin/sh", "/bin/dash")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What decides whether a daemon accepts a crontab file: permission bits, owner's name, number of hard links."""
+    """What decides whether a daemon accepts a crontab file: permission bits, owner's name (None: not known), hard links."""
 
     mode: int
     owner: str | None

@@ -2,28 +2,51 @@
 
 from functools import lru_cache
 
-from cron2queue.analyser.invocations import invocations
+from cron2queue.analyser.invocations import Invocation, invocations
+from cron2queue.crontab.lines import Entry
 from cron2queue.crontab.schedule import Calendar, Schedule
 
-_SETTING_OUT = frozenset({"cd", "export", "umask", "sleep", "set", "ulimit"})
+_SETTING_OUT = frozenset({"export", "umask", "sleep", "set", "ulimit"})
+# Wrappers that change how, and not what, is run.
+_TRANSPARENT_NAMES = """
+    flock timeout nice ionice chrt taskset nohup setsid time exec command chronic cronic unbuffer stdbuf systemd-cat
+    systemd-inhibit run-one run-this-one setlock lckdo lockrun with-lock-ex cronitor sh bash dash softlimit
+"""
+_TRANSPARENT = frozenset(_TRANSPARENT_NAMES.split())
+_STANDARD_FOLDERS = ("/usr/bin/", "/bin/", "/usr/local/bin/", "/usr/sbin/", "/sbin/")
+
+Essence = tuple[tuple[str, ...], ...]
+
+
+def _logs_only(target: str) -> bool:
+    return target.startswith(("/dev/", "/var/log/")) or target.endswith((".log", ".out", ".err"))
+
+
+def _one(each: Invocation) -> tuple[str, ...]:
+    name = each.program if each.path.startswith(_STANDARD_FOLDERS) else each.path
+    around = tuple(word for wrapper in each.wrappers if wrapper.program not in _TRANSPARENT for word in wrapper.words)
+    files = tuple(r.target for r in each.simple.redirects if r.operator != ">&" and not _logs_only(r.target))
+    settings = tuple(f"{name}={value}" for name, value in each.simple.assignments)
+    return (name, *each.words, *around, *files, *settings)
 
 
 @lru_cache(maxsize=8192)
-def essence(command: str) -> tuple[tuple[str, ...], ...]:
-    """What the line runs, without wrappers, redirects and preparation: programs with their words, interpreters by base name."""
-    found = []
-    for each in invocations(command):
-        if each.program not in _SETTING_OUT and not each.simple.substitution:
-            name = (
-                each.program
-                if each.path.startswith(("/usr/bin/", "/bin/", "/usr/local/bin/", "/usr/sbin/", "/sbin/"))
-                else each.path
-            )
-            found.append((name, *each.words))
-    if not found:
-        return ((" ".join(command.split()),),)
-    folder = tuple(each.words[:1] for each in invocations(command) if each.program == "cd")
-    return (*folder, *found)
+def essence(command: str) -> Essence:
+    """What the line runs on what: programs with their words, folders, files and settings, without locks, limits and logs."""
+    found = tuple(
+        _one(each)
+        for each in invocations(command)
+        if each.program not in _SETTING_OUT and not each.simple.substitution and each.words != ("",)
+    )
+    return found or ((" ".join(command.split()),),)
+
+
+_EVERYWHERE = frozenset({"PATH", "MAILTO", "SHELL", "HOME", "LOGNAME", "USER", "LANG", "LC_ALL", "MAILFROM", "CONTENT_TYPE"})
+
+
+def settings(entry: Entry) -> tuple[tuple[str, str], ...]:
+    """Variables of the crontab that may make two equal command lines different jobs."""
+    return tuple(sorted(item for item in entry.environment.items() if item[0] not in _EVERYWHERE))
 
 
 def meaning(schedule: Schedule) -> Schedule | tuple[object, ...]:

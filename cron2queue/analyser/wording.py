@@ -41,3 +41,27 @@ def count(number: int, noun: str) -> str:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {plural}"
+
+
+_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+_MONTH_NAMES = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
+_MONTHS = tuple(_MONTH_NAMES.split())
+_NOUNS = ("minute", "hour", "day", "month", "day")
+
+
+def values(index: int, bits: int) -> str:
+    """What a field's set names: `every minute`, `minute 0`, `Friday`, `Jan and Jun`; index 0 is the minute, 4 the weekday."""
+    low, high = _RANGES[index]
+    bits = (bits | bits >> 7) & 0x7F if index == 4 else bits
+    named = [value for value in range(low, high + 1) if bits >> value & 1]
+    if len(named) == high - low + 1:
+        return f"every {_NOUNS[index]}"
+    if not named:
+        return f"no {_NOUNS[index]}"
+    if index == 3:
+        return listed([_MONTHS[value - 1] for value in named])
+    if index == 4:
+        return listed([WEEKDAYS[value] for value in named])
+    words = [str(value) for value in named]
+    shown = listed(words) if len(words) <= 4 else f"{', '.join(words[:3])} ... {words[-1]}"
+    return f"{_NOUNS[index]} {shown}"

@@ -6,7 +6,7 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, S
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.sameness import essence, meaning
+from cron2queue.analyser.sameness import essence, meaning, settings
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -37,6 +37,8 @@ class DuplicateEntry(Rule):
     good = (
         "0 0 * * * root /opt/backup.sh\n0 12 * * * root /opt/backup.sh\n",
         "0 0 * * * root /opt/backup.sh a\n0 0 * * * root /opt/backup.sh b\n",
+        "0 0 * * * root mysqldump a > /b/a.sql\n0 0 * * * root mysqldump a > /b/b.sql\n",
+        "SITE=de\n0 0 * * * root /opt/backup.sh\nSITE=at\n0 0 * * * root /opt/backup.sh\n",
         Example(
             "0 0 * * * root /opt/backup.sh\n",
             path="web1/etc/cron.d/b",
@@ -50,7 +52,8 @@ class DuplicateEntry(Rule):
         for file, entry in subject.entries:
             if entry.schedule.never_fires or not entry.command.strip():
                 continue
-            key = (host_of(file), entry.user or file.path, essence(entry.command), entry.stdin, meaning(entry.schedule))
+            who = (host_of(file), entry.user or file.path)
+            key = (who, essence(entry.command), entry.stdin, meaning(entry.schedule), settings(entry))
             before = first_of.setdefault(key, (file, entry))
             if before[1] is not entry:
                 yield self._double(subject, file, entry, *before)

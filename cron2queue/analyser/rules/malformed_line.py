@@ -2,21 +2,11 @@
 
 from collections.abc import Iterator
 
+from cron2queue.analyser.causes import blast, cause_of
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template_head, is_template_path
-from cron2queue.analyser.wording import count
-from cron2queue.crontab.lines import CrontabFile, Effect, Malformed
-
-
-def _blast(file: CrontabFile, line: Malformed) -> str:
-    name, entries = daemon(file.dialect).title, len(file.entries)
-    if line.effect is Effect.FILE:
-        return f"{name} ignores the whole file, {count(entries, 'entry')} with it"
-    if line.effect is Effect.LINE:
-        return f"{name} skips this line"
-    return f"{name} reads something else than is written"
 
 
 class MalformedLine(Rule):
@@ -30,7 +20,8 @@ class MalformedLine(Rule):
         Correct the line as the remedy says, and look at the daemon's log after the next change.
 
     Not flagged
-        Lines of templates (`{{ }}`, `%{ }`, `${ }`), which are no crontab yet: they are named as not judged.
+        Lines of templates (`{{ }}`, `%{ }`, `${ }`), which are no crontab yet: they are named as not judged. Causes that have
+        a rule of their own, such as `no-final-newline` or `empty-assignment`.
     """
 
     code = "C2Q101"
@@ -38,7 +29,7 @@ class MalformedLine(Rule):
     confidence = Confidence.PROVEN
     bad = (
         "61 * * * * root /bin/true\n",
-        "export FOO=bar\n0 1 * * * root /bin/true\n",
+        "<<<<<<< HEAD\n0 1 * * * root /bin/true\n",
         Example("61 * * * * root /bin/true\n", dialect="cronie"),
     )
     good = ("59 * * * * root /bin/true\n", "{{ minute }} * * * * root /bin/true\n")
@@ -51,16 +42,13 @@ class MalformedLine(Rule):
                 if is_template_head(text) or is_template_path(file.path):
                     yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
                     continue
-                if self._is_for_another_rule(line):
+                if cause_of(file, line) is not None:
                     continue
                 yield self.at_line(
                     file,
                     line,
-                    f"{line.message}: {_blast(file, line)}",
+                    f"{line.message}: {blast(file, line)}",
                     line.remedy,
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",
                 )
-
-    def _is_for_another_rule(self, line: Malformed) -> bool:
-        return False

@@ -1,0 +1,89 @@
+"""Why a line is malformed, where one rule can say more about it than the daemon's own message does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.analyser.wording import count
+from cron2queue.crontab.lines import CrontabFile, Effect, Malformed
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.rule import Subject
+
+NO_NEWLINE, CARRIAGE_RETURN, BYTE_ORDER_MARK = "no-final-newline", "carriage-returns", "byte-order-mark"
+EMPTY_ASSIGNMENT, SHELL_ASSIGNMENT = "empty-assignment", "shell-assignment"
+MISSING_COMMAND, USER_COLUMN, UNKNOWN_USER = "missing-command", "user-column", "unknown-user"
+VARIABLE_WITHOUT_EFFECT = "variable-without-effect"
+BOM = b"\xef\xbb\xbf"
+_EMPTY = re.compile(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t\r]*\n?$")
+_ASSIGNED = re.compile(rb"[ \t]*[A-Za-z_]\w*[ \t]*=")
+_SHELL = re.compile(rb"[ \t]*(?:export|declare|typeset|set|setenv|readonly|unset|alias|source|\.)[ \t]+\S")
+_JUNK_AFTER_QUOTE = re.compile(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t]*([\"'])[^\"']*(?:\1.*)?\n?$")
+_ONLY_SCHEDULE = re.compile(rb"[ \t]*(?:@[a-z]+|[^\s@#]+(?:[ \t]+[^\s]+){4,5})[ \t\r]*\n?$")
+_NAME = re.compile(r"[a-z_][a-z0-9_.-]*\$?$")
+
+
+def refused_user(line: Malformed) -> str:
+    """The word that stands where the user should."""
+    words = line.raw[line.column - 1 :].decode("utf-8", "surrogateescape").split()
+    return words[0] if words else ""
+
+
+def cause_of(file: CrontabFile, line: Malformed) -> str | None:
+    """Slug of the rule that explains the line; None when the daemon's message says all there is."""
+    message = line.message.lower()
+    if file.dialect == "busybox" and _ASSIGNED.match(line.raw) and "ignored in silence" in message:
+        return VARIABLE_WITHOUT_EFFECT
+    if "newline" in message and "eof" in message.replace("end of file", "eof"):
+        return NO_NEWLINE
+    if line.raw.startswith(BOM) and line is file.lines[0]:
+        return BYTE_ORDER_MARK
+    if line.raw.strip(b" \t") in (b"\r\n", b"\r"):
+        return CARRIAGE_RETURN
+    if _EMPTY.match(line.raw):
+        return EMPTY_ASSIGNMENT
+    if _SHELL.match(line.raw) or _JUNK_AFTER_QUOTE.match(line.raw):
+        return SHELL_ASSIGNMENT
+    if "username" in message or "user unknown" in message:
+        return _user_cause(line)
+    if "bad command" in message and _ONLY_SCHEDULE.match(line.raw):
+        return MISSING_COMMAND
+    return None
+
+
+def _user_cause(line: Malformed) -> str:
+    word = refused_user(line)
+    return UNKNOWN_USER if _NAME.match(word) and word not in COMMANDS else USER_COLUMN
+
+
+_COMMAND_NAMES = """
+    cd php python python2 python3 perl ruby node sh bash echo test [ rm cp mv find tar rsync curl wget mysqldump mysql pg_dump
+    cat touch date sleep nice ionice flock timeout env sudo su certbot docker ln chmod chown service systemctl
+    apt apt-get yum dnf nohup exec export java make npm kill killall logger gzip zip aws git ssh scp
+"""
+COMMANDS = frozenset(_COMMAND_NAMES.split())
+
+
+def blast(file: CrontabFile, line: Malformed) -> str:
+    """What the bad line costs under this daemon."""
+    name, entries = daemon(file.dialect).title, len(file.entries)
+    if line.effect is Effect.FILE:
+        with_it = f", {count(entries, 'entry')} with it" if entries else ""
+        return f"{name} ignores the whole file{with_it}"
+    if line.effect is Effect.LINE:
+        return f"{name} skips this line"
+    return f"{name} starts it at other times than are written"
+
+
+def lines_of_cause(subject: Subject, cause: str) -> Iterator[tuple[CrontabFile, Malformed]]:
+    """Every malformed line with this cause, templates left out."""
+    for file in subject.files:
+        if is_template_path(file.path):
+            continue
+        for line in file.malformed:
+            if cause_of(file, line) == cause and not is_template_head(line.raw.decode("utf-8", "surrogateescape")):
+                yield file, line

@@ -1,0 +1,55 @@
+"""C2Q314."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.commands import read_command
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
+from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.crontab.schedule import AtReboot
+
+
+class BackgroundCommand(EntryRule):
+    """`&` sends the command to the background, and cron takes the job for ended at once.
+
+    Why it matters
+        Nobody waits for the process: its exit status is lost, logs show a run of no length, a lock around the line is free
+        again or held for ever, and each start can leave one more process behind.
+
+    What to do
+        Leave the `&` out: cron does not wait for a job before it starts the next. Where several commands run side by side,
+        end the line with `wait`.
+
+    Not flagged
+        Lines that end with `wait`; @reboot lines, which `daemon-at-reboot` tells of.
+    """
+
+    code = "C2Q314"
+    severity = Severity.WARNING
+    confidence = Confidence.PROVEN
+    bad = ("*/10 * * * * www-data php /x/poll.php &\n", "0 3 * * * root nohup /opt/report.sh > /dev/null 2>&1 &\n")
+    good = (
+        "*/10 * * * * www-data php /x/poll.php\n",
+        "*/10 * * * * www-data php /x/a.php & php /x/b.php & wait\n",
+        Example("0 3 * * * root curl -s 'https://example.com/?a=1&b=2' > /tmp/x\n"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """A single `&` at the top of the line, or after a group."""
+        if "&" not in entry.command or isinstance(entry.schedule, AtReboot):
+            return
+        top = read_command(entry.command).top
+        if any(each.texts[:1] == ("wait",) for each in top):
+            return
+        for each in top:
+            if each.after == "&":
+                yield self.at_entry(
+                    subject,
+                    file,
+                    entry,
+                    "& sends it to the background: cron takes the job for ended at once, and nobody sees how it ends",
+                    "leave the & out, or end the line with wait",
+                    column=column_in_line(entry, each.end),
+                    evidence="the shell does not wait for background commands",
+                )
+                return

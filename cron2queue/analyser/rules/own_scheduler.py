@@ -1,0 +1,50 @@
+"""C2Q318."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
+from cron2queue.crontab.lines import CrontabFile, Entry
+
+
+class OwnScheduler(EntryRule):
+    """The line starts an application's own scheduler, which decides itself what is due.
+
+    Why it matters
+        Magento, Laravel, WordPress, Drupal, TYPO3, Nextcloud and others hang all their jobs on one cron line. Queueing that
+        line would put a scheduler into a queue: its jobs, not itself, are what may belong there.
+
+    What to do
+        Leave it in cron, with a lock where the application has none of its own, and look at the jobs inside.
+
+    Not flagged
+        run-parts, which only runs a folder's scripts.
+    """
+
+    code = "C2Q318"
+    severity = Severity.NOTE
+    confidence = Confidence.INFERRED
+    bad = (
+        "* * * * * www-data cd /var/www/shop && php bin/magento cron:run\n",
+        "* * * * * www-data php /var/www/app/artisan schedule:run >> /dev/null 2>&1\n",
+        "*/5 * * * * www-data php -f /var/www/nextcloud/cron.php\n",
+        "*/15 * * * * www-data wget -q -O - https://blog.example.com/wp-cron.php?doing_wp_cron\n",
+    )
+    good = (
+        "17 * * * * root cd / && run-parts --report /etc/cron.hourly\n",
+        Example("*/5 * * * * www-data php /x/import.php\n"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """By the programs and words that these applications document."""
+        known = known_scheduler(entry.command)
+        if known is not None and known is not RUN_PARTS:
+            yield self.at_entry(
+                subject,
+                file,
+                entry,
+                f"a scheduler of its own ({known.name}): keep it in cron, do not queue it",
+                known.advice,
+                evidence="the command that the application documents for its cron line",
+            )

@@ -1,0 +1,60 @@
+"""C2Q305."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.commands import SimpleCommand, read_command
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
+from cron2queue.crontab.lines import CrontabFile, Entry
+
+
+def _early(command: SimpleCommand) -> int | None:
+    """Where a `2>&1` stands before the redirect of standard output."""
+    for at, each in enumerate(command.redirects):
+        if each.operator == ">&" and each.fd == 2 and each.target == "1":
+            later = command.redirects[at + 1 :]
+            if any(other.writes_stdout and not other.operator.startswith("&") for other in later):
+                return each.start
+    return None
+
+
+class RedirectOrder(EntryRule):
+    """`2>&1` stands before the redirect of the output, so that errors do not go into the file.
+
+    Why it matters
+        Redirects work from left to right: `2>&1 > file` sends errors to where the output went until then, which is cron's
+        mail, and only then the output into the file. The log shows no error, ever.
+
+    What to do
+        Write `> file 2>&1`.
+
+    Not flagged
+        The same order before a pipe, where it is a known trick.
+    """
+
+    code = "C2Q305"
+    severity = Severity.WARNING
+    confidence = Confidence.PROVEN
+    bad = ("0 3 * * * root /opt/backup.sh 2>&1 >> /var/log/backup.log\n",)
+    good = (
+        "0 3 * * * root /opt/backup.sh >> /var/log/backup.log 2>&1\n",
+        Example("0 3 * * * root /opt/backup.sh 2>&1 >/dev/null | grep -v noise\n"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """Every simple command of the line."""
+        if "2>&1" not in entry.command:
+            return
+        for each in read_command(entry.command).top:
+            at = _early(each)
+            if at is not None and each.after not in ("|", "|&"):
+                yield self.at_entry(
+                    subject,
+                    file,
+                    entry,
+                    "2>&1 stands before the output's redirect: errors go to cron's mail, not into the file",
+                    "write > FILE 2>&1",
+                    column=column_in_line(entry, at),
+                    evidence="the shell sets up redirects from left to right",
+                )
+                return

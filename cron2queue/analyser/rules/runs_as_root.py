@@ -1,0 +1,62 @@
+"""C2Q316."""
+
+import re
+from collections.abc import Iterator
+
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.invocations import main_invocation
+from cron2queue.analyser.naming import script_and_arguments
+from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
+from cron2queue.crontab.lines import CrontabFile, Entry, Kind
+
+_OTHERS = re.compile(r"/(?:home/[^/]+|var/www|srv/www|srv/http|usr/share/nginx|var/lib/www|Users/[^/]+)/")
+
+
+class RunsAsRoot(EntryRule):
+    """Root runs a program that lies where another user may change it.
+
+    Why it matters
+        Whoever can write to /var/www or /home/deploy, which is the web server, every deployment and every hole in the
+        application, has root within a minute. Files that the job makes belong to root besides, and the application cannot
+        write them any more.
+
+    What to do
+        Name the application's user in the user column, or install the script in a folder of root's own.
+
+    Not flagged
+        Root's own programs in /usr, /opt and /root; commands that change the user themselves (su, sudo -u, runuser).
+    """
+
+    code = "C2Q316"
+    severity = Severity.WARNING
+    confidence = Confidence.INFERRED
+    bad = ("*/5 * * * * root php /var/www/shop/import.php\n", "0 3 * * * root cd /home/deploy/app && ./backup.sh\n")
+    good = (
+        "*/5 * * * * www-data php /var/www/shop/import.php\n",
+        "0 3 * * * root /opt/scripts/backup.sh /var/www/shop\n",
+        Example("*/5 * * * * root su www-data -s /bin/sh -c 'php /var/www/shop/import.php'\n"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """The program or script that is run, or the folder that a relative one is run in."""
+        root = entry.user == "root" or (file.kind is Kind.USER and file.path.rpartition("/")[2] == "root")
+        if not root or "/" not in entry.command or known_scheduler(entry.command) is RUN_PARTS:
+            return
+        main = main_invocation(entry.command)
+        if main is None or main.wrapped_by("su", "sudo", "runuser", "gosu", "setuidgid", "chpst", "ssh", "docker", "podman"):
+            return
+        script, _ = script_and_arguments(main)
+        where = _OTHERS.search(script)
+        if where is None and script.startswith((".", "bin/", "scripts/", "artisan")):
+            where = _OTHERS.search(entry.command)
+        if where is None:
+            return
+        yield self.at_entry(
+            subject,
+            file,
+            entry,
+            f"root runs a program under {where.group().rstrip('/')}, which others may change",
+            "name the application's user in the user column",
+            evidence="such folders belong to the application or a user as a rule",
+        )

@@ -1,0 +1,47 @@
+"""C2Q309."""
+
+from collections.abc import Iterator
+
+from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.guards import holds_lock, time_limit
+from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.timing import shortest_gap, span
+from cron2queue.crontab.lines import CrontabFile, Entry
+
+
+class TimeoutTooLong(EntryRule):
+    """The time limit is not shorter than the interval, so that it ends a hung run only after the next start.
+
+    Why it matters
+        With a lock, starts are lost while the hung run waits for its limit; without one, runs pile up until then.
+
+    What to do
+        A limit below the interval, with room for `-k`: four fifths are a good measure.
+
+    Not flagged
+        Limits below the interval, and commands without one (see `no-timeout`).
+    """
+
+    code = "C2Q309"
+    severity = Severity.WARNING
+    confidence = Confidence.PROVEN
+    bad = ("*/5 * * * * www-data timeout 600 php /x/import.php\n", "* * * * * www-data timeout 1m php /x/import.php\n")
+    good = (
+        "*/5 * * * * www-data timeout -k 10 240 php /x/import.php\n",
+        Example("0 3 * * * root timeout 2h /opt/backup.sh\n"),
+    )
+
+    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
+        """Limit against the shortest gap between two starts."""
+        limit, gap = time_limit(entry.command), shortest_gap(entry)
+        if limit is None or gap is None or limit < gap or limit == 0:
+            return
+        end = "starts are lost meanwhile" if holds_lock(entry.command) else "the next run starts beside it"
+        yield self.at_entry(
+            subject,
+            file,
+            entry,
+            f"the time limit of {span(limit)} is not below the interval of {span(gap)}: {end}",
+            f"timeout -k 10 {max(10, int(gap * 0.8))}",
+            evidence="limit and schedule",
+        )
