@@ -6,36 +6,36 @@
 Counts stop at a cap, percentiles come from the newest jobs, lists walk an index from its end: no look scans a table.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
+from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.prefix import PREFIX
 from cron2queue.runtime.settings import QueueSettings
-from cron2queue.runtime.sight import dead, figures, jobs, listing, queues, workers
+from cron2queue.runtime.sight import dead, figures, jobs, listing, workers
 from cron2queue.runtime.sight.connection import Source, connected, database_now, source
 from cron2queue.runtime.sight.dead import Place
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
+from cron2queue.runtime.sight.overview import Overview
 from cron2queue.runtime.tables import Tables, tables
 from cron2queue.runtime.views import (
-    Count,
+    COUNT_CAP,
     DeadView,
     JobView,
-    KindView,
     MissedTick,
     QueueView,
     StatusView,
-    UnclaimedKind,
+    Total,
     WorkerView,
 )
 
 MOST_TICKS = 20_000
-DEAD_IN_STATUS = 2_000  # of each queue: a status is asked for often
 __all__ = ["Inspection", "JobFilter", "Listing"]
 
 
@@ -66,28 +66,42 @@ class Inspection:
         with connected(self.source) as connection:
             return database_now(self.source, connection)
 
-    def status(self, *, planned: Mapping[str, QueueSettings] | None = None, missed: Iterable[MissedTick] = ()) -> StatusView:
+    def status(
+        self, *, planned: Mapping[str, QueueSettings] | None = None, missed: Iterable[MissedTick] = (), cap: int = COUNT_CAP
+    ) -> StatusView:
         """The one screen. `planned` are the plan's queues: shown even when nothing lies in them yet."""
         with connected(self.source) as connection:
-            now = database_now(self.source, connection)
-            registered = workers.workers(connection, self.tables, now)
-            seen = self._queues(connection, now, planned or {})
-            died = dead.dead(connection, self.tables, JobFilter(), DEAD_IN_STATUS)
-            unclaimed = tuple(self._unclaimed(connection, seen, registered))
-        return StatusView(
-            at=now,
-            database=self.source.shown,
-            queues=seen,
-            workers=registered,
-            unclaimed=unclaimed,
-            missed=tuple(missed),
-            dead=died.groups,
-        )
+            now, skew = self._clocks(connection)
+            look = Overview(connection=connection, tables=self.tables, now=now, planned=planned or {}, cap=cap)
+            return StatusView(
+                at=now,
+                database=self.source.shown,
+                queues=look.queues(),
+                workers=look.workers(),
+                unclaimed=look.unclaimed(),
+                missed=tuple(missed),
+                dead=look.dead().groups,
+                lease_lost=figures.counted(connection, self.tables, now, "lease_lost"),
+                clock_skew=skew,
+            )
+
+    def _clocks(self, connection: Connection) -> tuple[datetime, float]:
+        """The database's time, and how far this host's clock is ahead of it."""
+        began = datetime.now(UTC)
+        now = database_now(self.source, connection)
+        return now, (began + (datetime.now(UTC) - began) / 2 - now).total_seconds()
+
+    def totals(self) -> tuple[list[Total], int]:
+        """The roll-ups since ever, and how many jobs were accepted since the table was made."""
+        with connected(self.source) as connection:
+            enqueued = connection.execute(select(func.max(self.tables.jobs.c.id))).scalar() or 0
+            return figures.totals(connection, self.tables), int(enqueued)
 
     def queues(self, *, planned: Mapping[str, QueueSettings] | None = None) -> tuple[QueueView, ...]:
         """Every queue that has jobs, a row of its own, or a place in the plan."""
         with connected(self.source) as connection:
-            return self._queues(connection, database_now(self.source, connection), planned or {})
+            now = database_now(self.source, connection)
+            return Overview(connection=connection, tables=self.tables, now=now, planned=planned or {}).queues()
 
     def workers(self) -> tuple[WorkerView, ...]:
         """Every registered worker."""
@@ -123,65 +137,12 @@ class Inspection:
         with connected(self.source) as connection:
             return dead.dead(connection, self.tables, wanted)
 
+    def ended(self, after: datetime, until: datetime, states: Sequence[JobState]) -> tuple[JobView, ...]:
+        """Jobs that ended so within this time, with their attempts, oldest end first; MOST_ENDED at most."""
+        with connected(self.source) as connection:
+            return jobs.ended(connection, self.tables, after, until, states)
+
     def dead_ids(self, wanted: JobFilter, after: Place | None = None) -> tuple[list[str], Place | None]:
         """A batch of public ids of dead jobs that fit, oldest death first, and where the next batch begins; None at the end."""
         with connected(self.source) as connection:
             return dead.ids(connection, self.tables, wanted, after)
-
-    def _queues(self, connection: Connection, now: datetime, planned: Mapping[str, QueueSettings]) -> tuple[QueueView, ...]:
-        rows = queues.settings(connection, self.tables)
-        sampled = figures.recent(connection, self.tables, now)
-        counted = {} if sampled.complete else figures.rolled_up(connection, self.tables, now)
-        kinds = figures.by_kind(sampled, counted)
-        names = sorted({*queues.names(connection, self.tables), *planned})
-        return tuple(self._queue(connection, now, name, rows.get(name), planned.get(name), kinds) for name in names)
-
-    def _queue(
-        self,
-        connection: Connection,
-        now: datetime,
-        name: str,
-        row: Any,
-        plan: QueueSettings | None,
-        kinds: Mapping[str, tuple[KindView, ...]],
-    ) -> QueueView:
-        counts = queues.counts(connection, self.tables, name)
-        since = queues.oldest_ready(connection, self.tables, name, counts["ready"])
-        view = QueueView(
-            queue=name,
-            counts=counts,
-            oldest_ready_seconds=None if since is None else max(0.0, (now - since).total_seconds()),
-            age_limit=plan.age_limit if plan else None,
-            depth_limit=plan.depth_limit if plan else None,
-            concurrency=plan.concurrency if plan else None,
-            kinds=kinds.get(name, ()),
-        )
-        return view if row is None else _as_set(view, row)
-
-    def _unclaimed(
-        self, connection: Connection, seen: Iterable[QueueView], registered: tuple[WorkerView, ...]
-    ) -> Iterable[UnclaimedKind]:
-        """Only where some worker serves the queue: without any, the queue itself is the trouble."""
-        known = workers.known_kinds(registered)
-        for queue in seen:
-            if queue.queue not in known or not queue.count("ready").n:
-                continue
-            for kind, n in sorted(queues.ready_kinds(connection, self.tables, queue.queue).items()):
-                if kind not in known[queue.queue]:
-                    yield UnclaimedKind(queue=queue.queue, kind=kind, jobs=Count(n=n, capped=queue.count("ready").capped))
-
-
-def _as_set(view: QueueView, row: Any) -> QueueView:
-    """What operators set at run time is in force, above the plan."""
-    return replace(
-        view,
-        paused=row.paused_at is not None,
-        paused_by=row.paused_by,
-        age_limit=_first(row.age_limit, row.alert_age, view.age_limit),
-        depth_limit=_first(row.depth_limit, row.alert_depth, view.depth_limit),
-        concurrency=_first(row.concurrency, view.concurrency),
-    )
-
-
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)

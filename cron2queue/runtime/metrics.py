@@ -7,11 +7,11 @@ docs/reference/metrics.md is this list.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from cron2queue.runtime.distributions import cumulative
 from cron2queue.runtime.exposition import Family, Sample
-from cron2queue.runtime.views import StatusView
+from cron2queue.runtime.views import StatusView, Total
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,6 @@ class Metric:
     type: Literal["gauge", "counter", "histogram"]
     labels: tuple[str, ...]
     help: str
-
-
-class Total(NamedTuple):
-    """One row of the roll-ups since ever: `series` is a name of `runtime.tally`, `rung` a step of the ladder or 0."""
-
-    queue: str
-    kind: str
-    series: str
-    rung: int
-    n: int
 
 
 QUEUE, KIND = ("queue",), ("queue", "kind")
@@ -60,7 +50,12 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "cron2queue_foreign_errors_total", "counter", (*KIND, "cause"), "Foreign systems' 429, 502, 503, 504 and time-outs."
     ),
-    Metric("cron2queue_worker_cpu_seconds_total", "counter", (), "CPU time of handlers, by what their processes used."),
+    Metric(
+        "cron2queue_worker_cpu_seconds_total",
+        "counter",
+        ("host",),
+        "CPU time of this host's living workers and their children.",
+    ),
     Metric("cron2queue_wait_seconds", "histogram", KIND, "From runnable to begun."),
     Metric("cron2queue_run_seconds", "histogram", KIND, "From begun to ended, each attempt."),
 )
@@ -76,6 +71,7 @@ class Facts:
     last_ticks: Mapping[str, datetime] | None = None
     enqueued: int | None = None
     connections: int | None = None
+    cpu_seconds: Mapping[str, float] | None = None
 
 
 def families(status: StatusView, facts: Facts) -> Iterator[Family]:
@@ -132,6 +128,8 @@ def _host_gauges(status: StatusView, facts: Facts) -> Iterator[Family]:
     yield _family("cron2queue_unclaimed_jobs", [((each.queue, each.kind), each.jobs.n) for each in status.unclaimed])
     yield _family("cron2queue_missed_ticks", [((tick.name,), tick.missed) for tick in status.missed])
     ticks = (facts.last_ticks or {}).items()
+    cpu = (facts.cpu_seconds or {}).items()
+    yield _family("cron2queue_worker_cpu_seconds_total", [((host,), seconds) for host, seconds in cpu])
     yield _family("cron2queue_last_tick_timestamp_seconds", [((entry,), at.timestamp()) for entry, at in ticks])
     for name, value in (
         ("cron2queue_clock_skew_seconds", status.clock_skew),

@@ -7,6 +7,7 @@ makes it safe for the place where it is shown.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 COUNT_CAP = 10_000  # counting stops here: a screen must stay quick with ten million rows
 WINDOW_SECONDS = 3600  # "by kind" figures are about the last hour
@@ -224,6 +225,16 @@ class ActionView:
     action: str
     target: str
     details: str = ""
+
+
+class Total(NamedTuple):
+    """One row of the roll-ups since ever: `series` is a name of `runtime.tally`, `rung` a step of the ladder or 0."""
+
+    queue: str
+    kind: str
+    series: str
+    rung: int
+    n: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ class Grid:
         return kept, widths
 
     def _too_wide(self, kept: list[int], widths: dict[int, int], room: int) -> bool:
-        least = sum(min(widths[i], 3 * LEAST) if self._columns[i].shrinks else widths[i] for i in kept)
+        least = sum(min(widths[i], 2 * LEAST) if self._columns[i].shrinks else widths[i] for i in kept)
         return least + GAP * (len(kept) - 1) > room
 
     def _line(self, row: tuple[Cell, ...], kept: list[int], widths: dict[int, int], indent: int) -> Text:

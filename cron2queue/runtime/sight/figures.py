@@ -14,9 +14,10 @@ from sqlalchemy import Connection, func, select
 from cron2queue.runtime.distributions import percentile
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import WINDOW_SECONDS, KindView
+from cron2queue.runtime.views import WINDOW_SECONDS, KindView, Total
 
 SAMPLE = 4_000  # jobs
+MOST_TOTALS = 200_000
 _CHUNK = 500
 SUCCESS = frozenset({"done"})
 NEUTRAL = frozenset({"cancelled", "released"})  # neither done nor failed
@@ -121,3 +122,21 @@ def rolled_up(connection: Connection, tables: Tables, now: datetime) -> Mapping[
     for row in rows:
         found.setdefault((row.queue, row.kind), {})[row.series] = int(row.n)
     return found
+
+
+def counted(connection: Connection, tables: Tables, now: datetime, series: str) -> int:
+    """The sum of one series over the last hour, all queues and kinds."""
+    rolled = tables.rollups.c
+    start = int(now.timestamp()) - WINDOW_SECONDS
+    return int(
+        connection.execute(select(func.sum(rolled.n)).where(rolled.period > start, rolled.series == series)).scalar() or 0
+    )
+
+
+def totals(connection: Connection, tables: Tables) -> list[Total]:
+    """The sums since ever, for the metrics."""
+    rolled = tables.rollups.c
+    columns = (rolled.queue, rolled.kind, rolled.series, rolled.rung, rolled.n)
+    order = (rolled.kind, rolled.queue, rolled.series, rolled.rung)
+    rows = connection.execute(select(*columns).where(rolled.period == 0).order_by(*order).limit(MOST_TOTALS))
+    return [Total(row.queue, row.kind, row.series, row.rung, int(row.n)) for row in rows]

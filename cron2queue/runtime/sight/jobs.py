@@ -1,5 +1,6 @@
 """Jobs one by one and in lists. Lists and items go through the same owner filter, in SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from cron2queue.runtime.views import ActionView, AttemptView, JobView
 
 MOST_ATTEMPTS = 200
 MOST_ACTIONS = 100
+MOST_ENDED = 1_000
 SHORTEST_BEGINNING = 6
 
 
@@ -147,3 +149,13 @@ def actions(connection: Connection, tables: Tables, job_id: int) -> tuple[Action
 def action(row: Any) -> ActionView:
     """One line of the operators' log."""
     return ActionView(at=row.done_at, by=row.done_by, action=row.verb, target=row.target, details=row.detail or "")
+
+
+def ended(
+    connection: Connection, tables: Tables, after: datetime, until: datetime, states: Sequence[JobState]
+) -> tuple[JobView, ...]:
+    """Jobs that ended in one of the states within (after, until], with their attempts, oldest end first."""
+    jobs = tables.jobs.c
+    chosen = select(tables.jobs).where(jobs.finished_at > after, jobs.finished_at <= until, jobs.state.in_(states))
+    rows = connection.execute(chosen.order_by(jobs.finished_at).limit(MOST_ENDED)).all()
+    return tuple(view(row, history=attempts(connection, tables, row.id)) for row in rows)

@@ -37,18 +37,18 @@ def capped(connection: Connection, rows: Select[Any], cap: int = COUNT_CAP) -> C
     return Count(n=min(n, cap), capped=n > cap)
 
 
-def counts(connection: Connection, tables: Tables, queue: str) -> Mapping[str, Count]:
+def counts(connection: Connection, tables: Tables, queue: str, cap: int = COUNT_CAP) -> Mapping[str, Count]:
     """Jobs of the queue by state, each counted along the claim index and no further than the cap."""
     jobs = tables.jobs.c
     numbers = [
         select(func.count())
-        .select_from(select(literal(1)).where(jobs.queue == queue, jobs.state == state).limit(COUNT_CAP + 1).subquery())
+        .select_from(select(literal(1)).where(jobs.queue == queue, jobs.state == state).limit(cap + 1).subquery())
         .scalar_subquery()
         .label(state)
         for state in COUNTED
     ]
     row = connection.execute(select(*numbers)).one()
-    return {state: Count(n=min(n, COUNT_CAP), capped=n > COUNT_CAP) for state, n in zip(COUNTED, row, strict=True)}
+    return {state: Count(n=min(n, cap), capped=n > cap) for state, n in zip(COUNTED, row, strict=True)}
 
 
 def oldest_ready(connection: Connection, tables: Tables, queue: str, ready: Count) -> datetime | None:
@@ -58,7 +58,7 @@ def oldest_ready(connection: Connection, tables: Tables, queue: str, ready: Coun
     since = func.coalesce(jobs.ready_at, jobs.created_at)
     if not ready.n:
         return None
-    if not ready.capped:
+    if ready.n <= COUNT_CAP and not ready.capped:
         return connection.execute(select(func.min(since)).where(*here)).scalar()
     heads = [
         connection.execute(select(func.min(column_of_head)).select_from(head)).scalar()
