@@ -38,3 +38,15 @@ Database = Annotated[
     ),
 ]
 PlanFile = Annotated[Path, typer.Option("--plan", help="The plan, cron2queue.toml.")]
+
+AuditFormat = Annotated[
+    str, typer.Option("--format", "-f", help="terminal, concise, json, markdown, html, sarif, github or junit.")
+]
+Also = Annotated[list[str] | None, typer.Option("--also", metavar="FORMAT=FILE", help="One more report; repeatable.")]
+FailOn = Annotated[str, typer.Option("--fail-on", help="Exit with 1 at error, warning, note or never.")]
+Select = Annotated[list[str] | None, typer.Option("--select", metavar="CODES", help="Only these rules: codes, C2Q4, names.")]
+Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="CODES", help="Not these rules.")]
+Baseline = Annotated[Path | None, typer.Option("--baseline", help="Findings known already; they do not count.")]
+WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write today's findings as a baseline.")]
+Why = Annotated[bool, typer.Option("--why", help="Print the signs behind each verdict.")]
+Ask = Annotated[bool, typer.Option("--ask", help="Ask on the terminal what no crontab can tell.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,6 +106,22 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
 
 def _tells_apart(end: str, paths: Sequence[str]) -> bool:
     return sum(other == end or other.endswith("/" + end) for other in paths) == 1
+
+
+def all_places(findings: Iterable[Finding]) -> list[Place]:
+    """The places of findings, those included that a folded one stands for."""
+    return [place for finding in findings for place in (finding.place, *(finding.related if finding.folds else ()))]
+
+
+def grouped(findings: Iterable[Finding], *, fold_notes: bool = False) -> list[list[Finding]]:
+    """In the given order; together stand those that say the same of several lines, and folded also all notes of one rule."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        same_words = (finding.message, finding.evidence, finding.remedy)
+        folded = fold_notes and finding.severity == "note"
+        key = (finding.code, finding.severity, finding.confidence, *(() if folded else same_words))
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
 
 
 class Places:

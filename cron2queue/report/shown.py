@@ -40,13 +40,29 @@ def excerpt(line: str, width: int, column: int | None, end_column: int | None, *
     cells = _cells(line, ascii_only)
     if column is None or not cells:
         return Excerpt(text=_fitting(cells, 0, width, ascii_only)[1], start=0, end=0)
-    first = min(max(column - 1, 0), len(cells))
-    last = min(max(end_column - 1 if end_column else first + 1, first + 1), max(len(cells), first + 1))
+    first, last = _bounds(len(cells), column, end_column)
     begin = _begin(cells, first, width)
     before, text = _fitting(cells, begin, width, ascii_only)
     start = before + sum(columns(cell) for cell in cells[begin:first])
-    end = start + max(1, sum(columns(cell) for cell in cells[first:last]))
-    return Excerpt(text=text, start=min(start, width - 1), end=min(end, max(columns(text), start + 1)))
+    end = start + sum(columns(cell) for cell in cells[first:last])
+    start = min(start, width - 1)
+    return Excerpt(text=text, start=start, end=max(start + 1, min(end, columns(text))))
+
+
+def marked(line: str, column: int | None, end_column: int | None) -> tuple[str, str, str]:
+    """A safe source line in three parts: before the marked columns, the marked ones (empty without a column), the rest."""
+    cells = _cells(line, False)
+    first, last = _bounds(len(cells), column, end_column)
+    return "".join(cells[:first]), "".join(cells[first:last]), "".join(cells[last:])
+
+
+def _bounds(length: int, column: int | None, end_column: int | None) -> tuple[int, int]:
+    """Columns from 1 as a slice that lies within the line and, where a column is given and exists, is not empty."""
+    if column is None:
+        return 0, 0
+    first = min(max(column - 1, 0), length)
+    last = min(max((end_column or 0) - 1, first + 1), length)
+    return first, max(first, last)
 
 
 def _cells(line: str, ascii_only: bool) -> list[str]:
@@ -77,15 +93,16 @@ def _back(cells: Sequence[str], end: int, room: int) -> int:
 
 
 def _fitting(cells: Sequence[str], begin: int, width: int, ascii_only: bool) -> tuple[int, str]:
+    """Columns of the mark in front, and the cells from `begin` on as far as they fit, with a mark for each end cut off."""
     mark = "..." if ascii_only else "…"
     text = mark if begin else ""
     before = columns(text)
+    if before + sum(columns(cell) for cell in cells[begin:]) <= width:
+        return before, text + "".join(cells[begin:])
     used = before
-    for index in range(begin, len(cells)):
-        wide = columns(cells[index])
-        rest_fits = index + 1 == len(cells)
-        if used + wide > width - (0 if rest_fits else len(mark)):
-            return before, text + mark
-        text += cells[index]
-        used += wide
-    return before, text
+    for cell in cells[begin:]:
+        used += columns(cell)
+        if used > width - len(mark):
+            break
+        text += cell
+    return before, text + mark

@@ -489,3 +489,10 @@ def two_hosts() -> Audit:
             replace(f, place=replace(f.place, path=f"web{1 + i % 2}/etc/crontab")) for i, f in enumerate(one.findings)
         ),
     )
+
+
+def loaded() -> Audit:
+    """The shop without the bad line: cron reads the file."""
+    audit = shop()
+    file = replace(audit.files[0], lines=audit.files[0].lines[:-1], loaded=True, why=None)
+    return replace(audit, files=(file,), findings=audit.findings[1:], summary=replace(audit.summary, error=2))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from cron2queue.report.columns import columns
-from cron2queue.report.figures import standing
+from cron2queue.report.figures import all_places, grouped, standing
 from cron2queue.report.screen.ink import LETTERS, STYLES, Ink, hanging, heading, joined, styled
 from cron2queue.report.shown import excerpt
 
@@ -21,7 +20,7 @@ Group = list["Finding"]
 
 def section(audit: Audit, ink: Ink) -> list[Text]:
     """All standing findings; those that say the same of several lines are one, and equal notes are folded to a count."""
-    groups = _groups(standing(audit), fold_notes=not ink.verbose)
+    groups = grouped(standing(audit), fold_notes=not ink.verbose)
     if not groups:
         return []
     code = groups[0][0].code
@@ -31,17 +30,6 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
         one_liners = position and len(block) == 1 and len(_block(groups[position - 1], ink)) == 1
         lines += block if one_liners else [Text(), *block]
     return [*lines, *_not_judged(audit, ink)]
-
-
-def _groups(findings: Iterable[Finding], *, fold_notes: bool) -> list[Group]:
-    """In the given order. Folded: the same words about several lines, and all notes of one rule."""
-    groups: dict[tuple[str, ...], Group] = {}
-    for finding in findings:
-        same_words = (finding.message, finding.evidence, finding.remedy)
-        folded = fold_notes and finding.severity == "note"
-        key = (finding.code, finding.severity, finding.confidence, *(() if folded else same_words))
-        groups.setdefault(key, []).append(finding)
-    return list(groups.values())
 
 
 def _block(group: Group, ink: Ink) -> list[Text]:
@@ -61,7 +49,7 @@ def _block(group: Group, ink: Ink) -> list[Text]:
 
 def _headline(group: Group, indent: int, ink: Ink) -> list[Text]:
     first = group[0]
-    place = ink.text(ink.places.of_many([finding.place for finding in group]))
+    place = ink.text(ink.places.of_many(all_places(group)))
     head = f" {LETTERS[first.severity]} {first.code}  "
     certain = "" if first.evidence else str(first.confidence)
     lead = f"{place}  " if columns(place) < ink.width // 3 else place

@@ -86,7 +86,8 @@ def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
     word = "FAIL" if failed else "OK  "
     at_least = "" if options.fail_on == "error" else f" of {options.fail_on} or worse"
     said = counted(failed, "error") if failed and not at_least else counted(failed, "finding") + at_least
-    counts = f"{said if failed else 'nothing at or above the threshold'}, threshold --fail-on={options.fail_on}"
+    threshold = f"--fail-on={options.fail_on}"
+    counts = f"{said}, threshold {threshold}" if failed else f"nothing at or above {threshold}"
     rows = spread(ink, f"{word} {counts}", f"exit status {status}")
     lines.append(joined((word, "error" if failed else "good"), rows[0][4:]))
     lines += [Text(row) for row in rows[1:]]

@@ -1,0 +1,202 @@
+"""The work of `cron2queue audit`: read, gather evidence, judge, show; every option has become a field by then."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from cron2queue.cli.asking import ask, need_terminal
+from cron2queue.cli.baseline import baseline_text, read_baseline
+from cron2queue.cli.clock import moment, zone_for
+from cron2queue.cli.writing import write_file, write_stdout
+from cron2queue.errors import UsageError
+from cron2queue.report.figures import failing
+from cron2queue.report.reporter import RenderOptions, Reporter, reporter_named
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.cli.sources import Sources
+    from cron2queue.evidence.book import EvidenceBook
+
+FINDINGS, NOT_READ = 1, 3
+THRESHOLDS = ("error", "warning", "note", "never")
+COLORS = ("auto", "always", "never")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The options of the command, as typed."""
+
+    sources: list[str] | None
+    dialect: str
+    kind: str
+    user: str | None
+    root: Path | None
+    logs: list[str] | None
+    journal: str | None
+    observations: Path | None
+    timezone: str | None
+    at: str | None
+    format: str
+    output: Path | None
+    also: list[str] | None
+    fail_on: str
+    select: list[str] | None
+    ignore: list[str] | None
+    baseline: Path | None
+    write_baseline: Path | None
+    color: str
+    ascii: bool
+    width: int | None
+    why: bool
+    ask: bool
+    quiet: bool
+    verbose: bool
+
+
+def perform(request: Request) -> int:
+    """Audit and show; the exit status."""
+    outputs = _outputs(request)
+    _one_of(request.fail_on, THRESHOLDS, "--fail-on")
+    _one_of(request.color, COLORS, "--color")
+    if request.ask:
+        need_terminal(sys.stdin)
+    sources = _read(request)
+    audit = _judged(request, sources)
+    if request.write_baseline is not None:
+        write_file(request.write_baseline, baseline_text(audit))
+    for reporter, path in outputs:
+        options = _options(request, sources, to_file=path is not None)
+        text = reporter.render(audit, options)
+        write_stdout(text) if path is None else write_file(path, text)
+    return _status(request, audit, sources)
+
+
+def _one_of(value: str, allowed: tuple[str, ...], option: str) -> None:
+    if value not in allowed:
+        raise UsageError(f"{value!r} is not known", remedy=f"use one of {', '.join(allowed)}", place=option)
+
+
+def _outputs(request: Request) -> list[tuple[Reporter, Path | None]]:
+    """Formats and where they go; wrong names are refused before any work is done."""
+    outputs = [(reporter_named(request.format), request.output)]
+    for pair in request.also or []:
+        name, found, path = pair.partition("=")
+        if not found or not path:
+            raise UsageError(f"{pair!r} is no FORMAT=FILE", remedy="write e.g. --also sarif=c2q.sarif", place="--also")
+        outputs.append((reporter_named(name), Path(path)))
+    return outputs
+
+
+def _read(request: Request) -> Sources:
+    from cron2queue.cli.sources import read
+
+    sources = read(
+        list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root
+    )
+    for each in sources.unreadable:
+        from cron2queue.cli.trouble import say
+
+        say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    return sources
+
+
+def _judged(request: Request, sources: Sources) -> Audit:
+    from cron2queue.analyser.audit import audit
+    from cron2queue.cli.host import host_facts, in_place
+
+    zone = zone_for(request.timezone, root=request.root)
+    at = moment(request.at, zone)
+    book = _evidence(request, sources, zone, at)
+    here = request.root is not None or in_place(sources.files)
+    asked = {
+        "at": at,
+        "zone": zone,
+        "select": _codes(request.select),
+        "ignore": _codes(request.ignore),
+        "baseline": read_baseline(request.baseline),
+        "host": host_facts(sources.files, request.root) if here else None,
+    }
+    first = audit(sources.files, book, **asked)  # type: ignore[arg-type]
+    if not request.ask:
+        return first
+    return audit(sources.files, book, answers=ask(first), **asked)  # type: ignore[arg-type]
+
+
+def _codes(given: list[str] | None) -> tuple[str, ...]:
+    """Codes are separated by commas or blanks, or the option is repeated."""
+    return tuple(code for each in given or [] for code in each.replace(",", " ").split())
+
+
+def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
+    from cron2queue.evidence.book import EvidenceBook, gather
+
+    if not (request.logs or request.journal or request.observations):
+        return EvidenceBook.empty("no logs were given: --logs, --journal or --observations")
+    return gather(
+        [Path(each) for each in request.logs or []],
+        journal=None if request.journal is None else Path(request.journal),
+        observations=request.observations,
+        files=sources.files,
+        zone=zone,
+        at=at,
+    )
+
+
+def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOptions:
+    encoding = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
+    return RenderOptions(
+        width=request.width or _width(sys.stdout, os.environ, to_file=to_file),
+        color=_colored(request.color, sys.stdout, os.environ, to_file=to_file),
+        ascii=request.ascii or encoding.lower().replace("-", "") not in ("utf8", "utf8mb4"),
+        why=request.why,
+        fail_on=request.fail_on,
+        next_command=_next_command(request, sources),
+        unreadable=tuple(f"{each.path}: {each.reason}" for each in sources.unreadable),
+        verbose=request.verbose,
+        quiet=request.quiet,
+    )
+
+
+def _width(stdout: TextIO, environment: Mapping[str, str], *, to_file: bool) -> int:
+    """The terminal's; 100 or COLUMNS where there is none."""
+    columns = environment.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    return shutil.get_terminal_size((100, 24)).columns if not to_file and stdout.isatty() else 100
+
+
+def _colored(wish: str, stdout: TextIO, environment: Mapping[str, str], *, to_file: bool) -> bool:
+    """--color beats NO_COLOR and FORCE_COLOR (which count when they are not empty) beat what the terminal is."""
+    if wish != "auto":
+        return wish == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return not to_file and stdout.isatty() and environment.get("TERM") != "dumb"
+
+
+def _next_command(request: Request, sources: Sources) -> str:
+    """What to type next; nothing when there is nothing to convert."""
+    import shlex
+
+    if not any(file.entries for file in sources.files):
+        return ""
+    named = [] if request.sources is None else [each if each == "-" else shlex.quote(each) for each in request.sources]
+    return f"{' '.join(['cron2queue convert', *named])} --into c2q     writes files only, changes nothing else"
+
+
+def _status(request: Request, audit: Audit, sources: Sources) -> int:
+    """An input that was not read outweighs findings: the report is not whole."""
+    if sources.unreadable:
+        return NOT_READ
+    return FINDINGS if failing(audit, request.fail_on) else 0

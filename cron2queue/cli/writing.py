@@ -1,0 +1,68 @@
+"""Where a report goes: to standard output as it can take it, or into a file that is either the old one or the new."""
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from cron2queue.errors import UsageError
+
+
+def write_stdout(text: str, stream: TextIO | None = None) -> None:
+    """Write all of it; characters that the encoding lacks become escapes, and a reader that went away is no error."""
+    out = sys.stdout if stream is None else stream
+    data = text.encode(out.encoding or "utf-8", "backslashreplace")
+    try:
+        out.buffer.write(data)
+        out.flush()
+    except BrokenPipeError:
+        _silence(out)
+
+
+def _silence(out: TextIO) -> None:
+    """Nobody reads any more: what is still buffered must not fail at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out.fileno())
+        os.close(nowhere)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write the file whole or not at all; a device or a pipe is written to directly.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data)
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", place=str(path)) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".new")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode(path))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The mode of the file that is replaced, or what the umask leaves of 0666."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,35 @@
+"""html: one self-contained file to pass on; no script, no request, drawings as inline SVG, light and dark."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, ClassVar
+
+from cron2queue.bundled import data_root
+from cron2queue.report.reporter import RenderOptions, Reporter
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+
+
+class HtmlReporter(Reporter):
+    """The page allows itself nothing but its own style sheet, by hash; every text in it is escaped by the template."""
+
+    name: ClassVar[str] = "html"
+
+    def render(self, audit: Audit, options: RenderOptions) -> str:
+        """A whole HTML document."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        from cron2queue.report.page.model import page_of
+
+        folder = data_root("templates") / "report"
+        style = (folder / "audit.css").read_text(encoding="utf-8")
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
+        # Autoescape is on for every template, whatever its name; no text of a crontab is ever template source.
+        templates = Environment(
+            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )  # fmt: skip
+        page = page_of(audit, options, style=style, policy=f"sha256-{digest}")
+        return templates.get_template("audit.html.j2").render(page=page) + "\n"

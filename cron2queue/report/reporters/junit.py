@@ -1,0 +1,100 @@
+"""junit: for CI servers that only know tests; one suite a crontab, one case an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+from xml.sax.saxutils import escape, quoteattr
+
+from cron2queue.report.figures import reaches
+from cron2queue.report.reporter import RenderOptions, Reporter
+from cron2queue.report.shown import shown
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.finding import Finding
+
+
+@dataclass(slots=True, kw_only=True)
+class _Case:
+    """One entry, or a place without one, and all findings there."""
+
+    name: str
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+
+    def failures(self, fail_on: str) -> list[Finding]:
+        return [each for each in self.findings if each.suppressed is None and reaches(each.severity, fail_on)]
+
+    @property
+    def skipped(self) -> bool:
+        return bool(self.findings) and all(each.suppressed is not None for each in self.findings)
+
+
+class JunitReporter(Reporter):
+    """A case fails when a finding of it reaches --fail-on; what is below is its output, what is suppressed is skipped."""
+
+    name: ClassVar[str] = "junit"
+
+    def render(self, audit: Audit, options: RenderOptions) -> str:
+        """Tests, failures and skipped of the suites add up to those of the whole."""
+        cases = _cases(audit)
+        paths = dict.fromkeys([file.path for file in audit.files] + [case.path for case in cases])
+        suites = [(path, [case for case in cases if case.path == path]) for path in paths]
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_totals('cron2queue audit', cases, options)}>"]
+        for path, members in suites:
+            lines.append(f"  <testsuite{_totals(path, members, options)}>")
+            lines += [line for case in members for line in _case(case, options)]
+            lines.append("  </testsuite>")
+        return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+def _attributes(**values: str | int) -> str:
+    return "".join(f" {name}={quoteattr(shown(str(value)))}" for name, value in values.items())
+
+
+def _totals(name: str, cases: list[_Case], options: RenderOptions) -> str:
+    failures = sum(bool(case.failures(options.fail_on)) for case in cases)
+    return _attributes(name=name, tests=len(cases), failures=failures, errors=0, skipped=sum(case.skipped for case in cases))
+
+
+def _cases(audit: Audit) -> list[_Case]:
+    """One for each entry, in the order of verdicts, and one for each other place that a finding names."""
+    cases = {
+        (verdict.path, verdict.entry.number): _Case(name=f"line {verdict.entry.number} {verdict.name}", path=verdict.path)
+        for verdict in sorted(audit.verdicts, key=lambda verdict: (verdict.path, verdict.entry.number))
+    }
+    for finding in audit.findings:
+        line = finding.place.line or 0
+        name = f"line {line}" if line else "the file"
+        cases.setdefault((finding.place.path, line), _Case(name=name, path=finding.place.path)).findings.append(finding)
+    return list(cases.values())
+
+
+def _case(case: _Case, options: RenderOptions) -> Iterator[str]:
+    head = f"    <testcase{_attributes(name=case.name, classname=case.path)}"
+    if not case.findings:
+        yield f"{head}/>"
+        return
+    yield f"{head}>"
+    failures = case.failures(options.fail_on)
+    for finding in failures:
+        yield f"      <failure{_attributes(type=finding.code, message=finding.message)}>{_details(finding)}</failure>"
+    if case.skipped:
+        reasons = "; ".join(each.suppressed.reason for each in case.findings if each.suppressed is not None)
+        yield f"      <skipped{_attributes(message=reasons)}/>"
+    rest = [each for each in case.findings if each.suppressed is None and each not in failures]
+    if rest:
+        yield f"      <system-out>{chr(10).join(_details(each) for each in rest)}</system-out>"
+    yield "    </testcase>"
+
+
+def _details(finding: Finding) -> str:
+    words = (
+        f"{finding.place}: {finding.code} {finding.severity} {finding.message} ({finding.confidence})",
+        finding.source_line or "",
+        finding.evidence,
+        f"remedy: {finding.remedy}" if finding.remedy else "",
+    )
+    return "\n".join(escape(shown(each)) for each in words if each)

@@ -1,0 +1,218 @@
+"""The suite that every report format passes: no text harms, no secret shows, every count adds up."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+from report.samples import loaded, nothing, shop, two_hosts, without_evidence
+
+from cron2queue.analyser.audit import Audit
+from cron2queue.report.reporter import RenderOptions, Reporter, all_reporters, reporter_named, reporter_names
+
+HOSTILE = {
+    "control": "a\x00b\x07c\x08d\x0be\x0cf\x7fg",
+    "ansi": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\ \x9b31m",
+    "return": "good\r\x1b[2Kevil",
+    "newline": "one\n::error file=x::two\nthree\r\nfour\x85five\u2028six\u2029seven",
+    "bidi": "\u202etxt.exe\u202c \u2066x\u2069 \u200f\u061c",
+    "invisible": "zero\u200bwidth\u200d \ufeff \xad \u3164 \U000e0041",
+    "invalid": "bytes \udcff\udc80\udc9b\udcff",
+    "rich": "[red]x[/red] [/] [link=http://evil.example]y[/link] [bold :skull: grep [a-z]",
+    "html": "<script>alert(1)</script> <img src=x onerror=alert(1)> </style></title></pre></svg> <!-- --> ]]> &lt;",
+    "attribute": "\" onmouseover=\"alert(1) ' onload='alert(1) javascript:alert(1)",
+    "template": "{{ 7*7 }} {% raw %} ${7*7} #{7*7} <%= 7*7 %>",
+    "formula": "=cmd|' /C calc'!A0",
+    "formulas": "+1+1 -1 @SUM(A1) \t=1",
+    "markdown": "](http://evil.example) ![x](y) `` ` ``` | a | **b** _c_ # d\n# e\n- f www.evil.example @mention <http://evil.example>",
+    "percent": "%0A%0D::add-mask::x %{} %s %n",
+    "wide": "日本語のコマンド " * 6,
+    "accents": "e" + "\u0301" * 40,
+    "long": "x" * 3000,
+}
+SECRET = "hunTer2x9Qz"
+SAMPLES = {"shop": shop, "loaded": loaded, "without evidence": without_evidence, "nothing": nothing, "two hosts": two_hosts}
+INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+OWN_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+
+reporters = pytest.mark.parametrize("reporter", all_reporters(), ids=lambda reporter: reporter.name)
+hostile = pytest.mark.parametrize("payload", HOSTILE.values(), ids=HOSTILE.keys())
+samples = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
+
+
+def infected(payload: str) -> Callable[[str], str]:
+    """Both at the beginning, where formulas and markup count, and after the text."""
+    return lambda text: f"{payload} {text} {payload}"
+
+
+@cache
+def attacked(payload: str) -> tuple[Audit, RenderOptions]:
+    options = RenderOptions(why=True, verbose=True, next_command=f"convert {payload}", unreadable=(f"{payload}: no",))
+    return shop(infected(payload), path="/etc/crontab"), options
+
+
+@cache
+def plain() -> tuple[Audit, RenderOptions]:
+    return shop(infected("x")), RenderOptions(why=True, verbose=True, next_command="convert x", unreadable=("x: no",))
+
+
+def tags_of(html: str) -> list[tuple[str, tuple[str, ...]]]:
+    found: list[tuple[str, tuple[str, ...]]] = []
+
+    class Collector(HTMLParser):
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            found.append((tag, tuple(name for name, _ in attributes)))
+
+        def handle_endtag(self, tag: str) -> None:
+            found.append((f"/{tag}", ()))
+
+        def handle_comment(self, data: str) -> None:
+            found.append(("comment", ()))
+
+    Collector().feed(html)
+    return found
+
+
+def test_all_eight_formats_are_there_and_each_module_is_named_like_its_format() -> None:
+    assert reporter_names() == ["concise", "github", "html", "json", "junit", "markdown", "sarif", "terminal"]
+    assert [reporter.name for reporter in all_reporters()] == reporter_names()
+    assert [reporter_named(name).name for name in reporter_names()] == reporter_names()
+
+
+@reporters
+@samples
+def test_every_sample_is_shown_the_same_twice_and_ends_in_one_line_break(
+    reporter: Reporter, sample: Callable[[], Audit]
+) -> None:
+    text = reporter.render(sample(), RenderOptions())
+    assert text == reporter.render(sample(), RenderOptions())
+    assert text == "" or (text.endswith("\n") and not text.endswith("\n\n"))
+
+
+@reporters
+@hostile
+@pytest.mark.parametrize("color", [False, True], ids=["plain", "colour"])
+def test_no_foreign_character_can_steer_a_terminal_or_hide(reporter: Reporter, payload: str, color: bool) -> None:
+    audit, options = attacked(payload)
+    text = OWN_COLORS.sub("", reporter.render(audit, replace(options, color=color)))
+    assert {c for c in text if unicodedata.category(c) in INVISIBLE} <= {"\n"}
+    assert text.encode("utf-8")
+    assert not re.search("[\u0300-\u036f]{3}", text)
+
+
+@reporters
+@hostile
+def test_in_ascii_everything_is_ascii(reporter: Reporter, payload: str) -> None:
+    audit, options = attacked(payload)
+    text = reporter.render(audit, replace(options, ascii=True))
+    if reporter.name in ("terminal", "concise", "json", "sarif"):
+        assert text.isascii()
+    assert text.encode("ascii", "backslashreplace")
+
+
+@reporters
+@hostile
+def test_no_text_changes_the_structure_of_a_report(reporter: Reporter, payload: str) -> None:
+    """Parsed by what reads the format, a hostile report has the same bones as an ordinary one."""
+    bones = BONES[reporter.name]
+    hostile_audit, hostile_options = attacked(payload)
+    calm_audit, calm_options = plain()
+    assert bones(reporter.render(hostile_audit, hostile_options)) == bones(reporter.render(calm_audit, calm_options))
+
+
+def _bones_of_html(text: str) -> object:
+    return [tag for tag in tags_of(text) if tag[0] not in ("path", "/path")]
+
+
+def _bones_of_json(text: str) -> object:
+    def bones(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: bones(each) for key, each in value.items()}
+        return [bones(each) for each in value] if isinstance(value, list) else None
+
+    return bones(json.loads(text))
+
+
+def _bones_of_xml(text: str) -> object:
+    return [(element.tag, sorted(element.attrib)) for element in ElementTree.fromstring(text).iter()]
+
+
+def _bones_of_github(text: str) -> object:
+    lines = text.splitlines()
+    assert all(re.match(r"::(error|warning|notice) file=[^:,]*,line=\d+,(col=\d+,)?title=[^:,]*::", line) for line in lines)
+    return len(lines)
+
+
+def _bones_of_concise(text: str) -> object:
+    assert all(re.search(r":\d+:\d+: C2Q\d{3} (error|warning|note) ", line) for line in text.splitlines())
+    return len(text.splitlines())
+
+
+def _bones_of_markdown(text: str) -> object:
+    tokens = MarkdownIt("commonmark", {"linkify": False, "html": True}).enable("table").parse(text)
+    inline = [child.type for token in tokens for child in token.children or () if child.type not in ("text", "code_inline")]
+    html = [child.content for token in tokens for child in token.children or () if child.type == "html_inline"]
+    assert set(html) <= {"<br>"}
+    assert not re.search(r"(?i)https?://|www\.|[^`]@\w", re.sub(r"(`+).*?\1(?!`)", "", text))
+    return [token.type for token in tokens], inline
+
+
+def _bones_of_terminal(text: str) -> object:
+    return re.findall(r"^(cron2queue audit|FINDINGS|EVIDENCE|LOAD|CHAINS|MIGRATION ORDER|NOT READ|FAIL|OK|Next)\b", text, re.M)
+
+
+BONES: dict[str, Callable[[str], object]] = {
+    "html": _bones_of_html,
+    "json": _bones_of_json,
+    "sarif": _bones_of_json,
+    "junit": _bones_of_xml,
+    "github": _bones_of_github,
+    "concise": _bones_of_concise,
+    "markdown": _bones_of_markdown,
+    "terminal": _bones_of_terminal,
+}
+
+
+@reporters
+@pytest.mark.parametrize("width", [40, 57, 80, 100, 200])
+def test_secrets_are_masked_before_anything_is_cut(reporter: Reporter, width: int) -> None:
+    for frame in (
+        "mysql -p{} shop",
+        "PASSWORD={} job",
+        "https://u:{}@h/x",
+        "curl -u bob:{}",
+        "--token {} x",
+        "x --password='{}'",
+    ):
+        secret = frame.format(SECRET)
+        audit = shop(lambda text, secret=secret: f"{text} {secret}")
+        text = reporter.render(
+            audit, RenderOptions(width=width, why=True, verbose=True, unreadable=(secret,), next_command=secret)
+        )
+        joined = re.sub(r"\s+", "", text)
+        assert not any(SECRET[:n] in joined for n in range(4, len(SECRET) + 1)), frame
+
+
+@reporters
+def test_every_finding_that_counts_is_shown_and_no_suppressed_one_counts(reporter: Reporter) -> None:
+    audit = shop()
+    text = reporter.render(audit, RenderOptions(verbose=True))
+    for finding in audit.findings:
+        if finding.suppressed is None:
+            assert finding.code in text
+    if reporter.name in ("terminal", "concise", "github", "markdown"):
+        assert "C2Q305" not in text
+
+
+def test_an_unknown_format_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(Exception, match="no format 'jsn'") as refused:
+        reporter_named("jsn")
+    assert "json" in str(refused.value)
