@@ -68,8 +68,14 @@ class EvidenceBook:
         return cls(available=False, skipped=skipped, how_to_get_evidence=f"{why}. {HOW_TO_GET_EVIDENCE}")
 
     def overlap(self, first: EntryId, then: EntryId) -> Overlap | None:
-        """The measured meeting of two entries, or None when their durations are not known."""
-        return next((each for each in self.overlaps if each.first == first and each.then == then), None)
+        """How often `then` met a live run of `first`, which may be never; None when the ends of `first` are not known."""
+        for each in self.overlaps:
+            if each.first == first and each.then == then:
+                return each
+        lived, started = self.by_entry.get(first), self.by_entry.get(then)
+        if lived is None or started is None or not (lived.n or lived.bounds):
+            return None
+        return Overlap(first=first, then=then, met=0, starts=started.starts)
 
 
 def gather(

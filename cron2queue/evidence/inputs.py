@@ -217,6 +217,7 @@ def read_errors() -> tuple[type[Exception], ...]:
 
 
 def pieces(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """The stream in pieces of at most `size` bytes, until its end."""
-    while piece := stream.read(size):
+    """The stream in pieces of at most `size` bytes, until its end; a damaged one gives all that comes before the damage."""
+    read = getattr(stream, "read1", stream.read)  # read() would lose what it has when the damage comes
+    while piece := read(size):
         yield piece

@@ -1,0 +1,215 @@
+"""Runs become the evidence of entries: matched, counted, and with nothing claimed that was not seen."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cron2queue.crontab.lines import Kind, entry_ids
+from cron2queue.evidence.book import EvidenceBook, gather
+from cron2queue.evidence.matching import printed
+from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.statistics import Evidence
+
+from .looking import NOW, crontab, look_at
+
+START = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def stamp(at: datetime) -> str:
+    return f"{at:%b} {at.day:2} {at:%H:%M:%S}"
+
+
+def job(at: datetime, seconds: float, text: str, pid: int, *, user: str = "app", status: int = 0) -> list[tuple[datetime, str]]:
+    """A run as Debian logs it with -L 15."""
+    end = at + timedelta(seconds=seconds)
+    lines = [(at, f"{stamp(at)} web1 CRON[{pid}]: ({user}) CMD ([{pid + 1}] {text})\n")]
+    if status:
+        lines.append(
+            (end, f"{stamp(end)} web1 CRON[{pid}]: (CRON) error (grandchild #{pid + 1} failed with exit status {status})\n")
+        )
+    lines.append((end, f"{stamp(end)} web1 CRON[{pid}]: ({user}) END ([{pid + 1}] {text})\n"))
+    return lines
+
+
+def log(*jobs: list[tuple[datetime, str]]) -> str:
+    lines = sorted((each for job in jobs for each in job), key=lambda each: each[0])
+    return "".join(line for _, line in lines)
+
+
+def single(book: EvidenceBook) -> Evidence:
+    (found,) = book.by_entry.values()
+    return found
+
+
+def test_durations_failures_and_the_window_are_counted(tmp_path: Path) -> None:
+    file = crontab("*/5 * * * * app job one\n")
+    runs = [job(START + timedelta(minutes=5 * i), i, "job one", 100 + 2 * i, status=int(i == 3)) for i in range(21)]
+    book, _ = look_at(tmp_path, log(*runs), files=[file])
+    found = single(book)
+    assert (found.starts, found.n, found.pairing) == (21, 21, Pairing.EXACT)
+    assert (found.median_seconds, found.p95_seconds, found.max_seconds) == (10, 19, 20)
+    assert (found.failures, found.statuses, found.failure_share) == (1, 21, 1 / 21)
+    assert found.last_failure is not None
+    assert found.last_failure.exit_status == 1
+    assert book.window is not None
+    assert book.window.start == START
+    assert (book.matched, book.unmatched) == (21, 0)
+
+
+def test_without_any_reported_failure_the_statuses_are_not_known(tmp_path: Path) -> None:
+    file = crontab("*/5 * * * * app job one\n")
+    found = single(look_at(tmp_path, log(job(START, 3, "job one", 100)), files=[file])[0])
+    assert found.failures is None
+    assert found.statuses == 0
+
+
+def test_starts_that_met_a_live_predecessor_are_counted(tmp_path: Path) -> None:
+    file = crontab("*/5 * * * * app job one\n")
+    runs = [job(START + timedelta(minutes=5 * i), 372 if i % 4 == 0 else 20, "job one", 100 + 2 * i) for i in range(40)]
+    found = single(look_at(tmp_path, log(*runs), files=[file])[0])
+    assert found.met_predecessor == 10 / 40
+
+
+def test_busybox_proves_that_an_entry_met_itself_without_any_duration(tmp_path: Path) -> None:
+    text = "".join(
+        f"Nov 30 11:{minute:02}:00 box crond[44]: {said} sleep 70\n"
+        for minute, said in (
+            (6, "USER root pid  72 cmd"),
+            (7, "user root: process already running:"),
+            (8, "USER root pid 75 cmd"),
+        )
+    )
+    found = single(look_at(tmp_path, text, files=[crontab("* * * * * root sleep 70\n")])[0])
+    assert found.met_predecessor == 1 / 3
+    assert found.n == 0
+
+
+def test_entries_that_meet_each_other_are_counted_and_those_that_do_not_are_known_not_to(tmp_path: Path) -> None:
+    file = crontab("0 2 * * * app dump\n10 2 * * * app upload\n")
+    ids = entry_ids([file])
+    dump, upload = ids["/etc/crontab", 1], ids["/etc/crontab", 2]
+    runs = []
+    for day in range(10):
+        at = START + timedelta(days=day, hours=2)
+        runs += [
+            job(at, 900 if day < 3 else 60, "dump", 100 + day * 10),
+            job(at + timedelta(minutes=10), 5, "upload", 105 + day * 10),
+        ]
+    book, _ = look_at(tmp_path, log(*runs), files=[file])
+    met = book.overlap(dump, upload)
+    assert met is not None
+    assert (met.met, met.starts) == (3, 10)
+    other = book.overlap(upload, dump)
+    assert other is not None
+    assert (other.met, other.starts) == (0, 10)
+    assert book.overlap(dump, "nothing known") is None
+
+
+def test_identical_lines_share_their_evidence_and_say_so(tmp_path: Path) -> None:
+    file = crontab("0 2 * * * app job one\n0 14 * * * app job one\n0 3 * * * app other\n")
+    book, _ = look_at(tmp_path, log(job(START, 3, "job one", 100), job(START, 3, "other", 200)), files=[file])
+    first, second = entry_ids([file])["/etc/crontab", 1], entry_ids([file])["/etc/crontab", 2]
+    assert book.by_entry[first].shares_with == (second,)
+    assert book.by_entry[second].shares_with == (first,)
+    assert [found.shares_with for entry, found in book.by_entry.items() if entry not in (first, second)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("written", "logged"),
+    [
+        (r"date +\%F > /srv/x", "date +%F > /srv/x"),
+        ("cat%line one%line two", "cat"),
+        ("printf 'a\tb'", "printf 'a^Ib'"),
+        ('touch "/srv/é"', r'touch "/srv/\303\251"'),
+        ('touch "/srv/é"', 'touch "/srv/é"'),
+        ("sleep 2; date # x ", "sleep 2; date # x "),
+    ],
+)
+def test_a_command_is_found_as_the_daemon_logs_it(tmp_path: Path, written: str, logged: str) -> None:
+    book, _ = look_at(tmp_path, log(job(START, 3, logged, 100)), files=[crontab(f"0 0 * * * app {written}\n")])
+    assert book.matched == 1
+
+
+def test_a_command_that_syslog_cut_is_found_by_its_beginning(tmp_path: Path) -> None:
+    long = "php /var/www/app/bin/console app:import --verbose " + "x" * 900
+    text = f"Nov 30 11:00:01 web1 CRON[80]: (app) CMD ({long[:500]}\n"
+    book, _ = look_at(tmp_path, text, files=[crontab(f"0 11 * * * app {long}\n0 12 * * * app php other\n")])
+    assert book.matched == 1
+    assert single(book).starts == 1
+
+
+def test_another_users_run_is_not_taken(tmp_path: Path) -> None:
+    book, _ = look_at(tmp_path, log(job(START, 3, "job one", 100, user="eve")), files=[crontab("0 0 * * * app job one\n")])
+    assert (book.matched, book.unmatched) == (0, 1)
+    assert book.unscheduled == (("eve", "job one", 1),)
+
+
+def test_a_user_crontab_without_a_known_user_takes_any(tmp_path: Path) -> None:
+    file = crontab("0 0 * * * job one\n", kind=Kind.USER, path="-")
+    assert look_at(tmp_path, log(job(START, 3, "job one", 100)), files=[file])[0].matched == 1
+
+
+def test_an_entry_that_was_due_and_not_seen_is_named(tmp_path: Path) -> None:
+    file = crontab("0 * * * * app job one\n30 3 * * * app gone\n0 0 1 1 * app rare\n@reboot app boot\n")
+    runs = [job(START + timedelta(hours=hour), 3, "job one", 100 + hour) for hour in range(48)]
+    book, _ = look_at(tmp_path, log(*runs), files=[file])
+    assert book.never_seen == (entry_ids([file])["/etc/crontab", 2],)
+
+
+def test_an_entry_added_at_the_end_of_the_window_is_not_missed(tmp_path: Path) -> None:
+    file = crontab("0 * * * * app job one\n30 3 * * * app new\n")
+    runs = [job(START + timedelta(hours=hour), 3, "job one", 100 + hour) for hour in range(48)]
+    edited = START + timedelta(hours=47, minutes=30)
+    edit = [(edited, f"{stamp(edited)} web1 cron[41]: (*system*) RELOAD (/etc/crontab)\n")]
+    book, _ = look_at(tmp_path, log(*runs, edit), files=[file])
+    assert book.never_seen == ()
+    assert book.changes == ("2026-11-21 23:30:00 UTC: *system*",)
+
+
+def test_a_line_removed_in_the_window_is_not_unscheduled(tmp_path: Path) -> None:
+    edit = [(START + timedelta(hours=5), f"{stamp(START + timedelta(hours=5))} web1 crontab[41]: (root) REPLACE (app)\n")]
+    runs = [job(START + timedelta(hours=hour), 3, "old" if hour < 5 else "new", 100 + hour) for hour in range(10)]
+    book, _ = look_at(tmp_path, log(*runs, edit), files=[crontab("0 * * * * app new\n")])
+    assert book.unscheduled == ()
+    assert book.unmatched == 5
+
+
+def test_a_missing_rotated_file_is_seen_in_the_coverage(tmp_path: Path) -> None:
+    early = [job(START + timedelta(hours=hour), 3, "job one", 100 + hour) for hour in range(24)]
+    late = [job(START + timedelta(days=3, hours=hour), 3, "job one", 100 + hour) for hour in range(24)]
+    (tmp_path / "syslog.2").write_text(log(*early))
+    book, _ = look_at(tmp_path, log(*late), files=[crontab("0 * * * * app job one\n30 12 22 11 * app lost\n")])
+    assert book.covered == 1.0
+    both = gather([tmp_path], journal=None, observations=None, files=[], zone=UTC, at=NOW)
+    assert 0.4 < both.covered < 0.6
+
+
+def test_a_trend_is_told_when_it_is_clear_and_not_otherwise(tmp_path: Path) -> None:
+    def look_with(seconds: list[float]) -> Evidence:
+        runs = [job(START + timedelta(hours=4 * i), each, "job one", 100 + 2 * i) for i, each in enumerate(seconds)]
+        return single(look_at(tmp_path, log(*runs), files=[crontab("0 * * * * app job one\n")])[0])
+
+    slope = look_with([60 + 2 * i + (i % 3) for i in range(40)]).trend_seconds_per_day
+    assert slope is not None
+    assert 11 < slope < 13
+    assert look_with([60 + (i * 7 % 5) for i in range(40)]).trend_seconds_per_day == 0
+    assert look_with([60 + i for i in range(5)]).trend_seconds_per_day is None
+
+
+def test_nothing_given_is_no_evidence() -> None:
+    book = gather([], journal=None, observations=None, files=[], zone=UTC, at=NOW)
+    assert not book.available
+    assert book.how_to_get_evidence.startswith("no log, journal or recording was given")
+
+
+def test_progress_is_told_in_bytes_read(tmp_path: Path) -> None:
+    path = tmp_path / "syslog"
+    path.write_text(log(job(START, 3, "job one", 100)))
+    told: list[tuple[int, int]] = []
+    gather([path], journal=None, observations=None, files=[], zone=UTC, at=NOW, progress=lambda *each: told.append(each))
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_a_command_is_printed_as_the_daemons_do() -> None:
+    assert printed(" a\tb\x7f é ") == "a^Ib^? \\303\\251"

@@ -1,0 +1,199 @@
+"""Starts find their ends, and where they cannot, bounds are given and never a number."""
+
+from pathlib import Path
+
+from cron2queue.evidence.runs import Pairing, Run
+
+from .looking import look, look_at
+
+
+def cronie(*events: tuple[str, str, int, str]) -> str:
+    """Lines of cronie: time, verb, process, command."""
+    return "".join(f"Nov 30 {at} db1 CROND[{pid}]: (app) {verb} ({text})\n" for at, verb, pid, text in events)
+
+
+def pam(verb: str, at: str, pid: int, user: str = "root") -> str:
+    return f"Nov 30 {at} web1 CRON[{pid}]: pam_unix(cron:session): session {verb} for user {user}\n"
+
+
+def cmd(at: str, pid: int, text: str, user: str = "root") -> str:
+    return f"Nov 30 {at} web1 CRON[{pid}]: ({user}) CMD ({text})\n"
+
+
+def by_command(runs: list[Run]) -> dict[str, Run]:
+    return {run.command: run for run in runs}
+
+
+def test_two_live_runs_of_one_text_give_bounds_that_hold_both_truths(tmp_path: Path) -> None:
+    _, runs = look_at(
+        tmp_path,
+        cronie(
+            ("11:00:00", "CMD", 101, "long"),
+            ("11:05:00", "CMD", 201, "long"),
+            ("11:07:00", "CMDEND", 100, "long"),
+            ("11:09:00", "CMDEND", 200, "long"),
+        ),
+    )
+    first, second = runs
+    assert first.seconds is None
+    assert (first.at_least, first.at_most, first.pairing) == (120, 420, Pairing.AMBIGUOUS)
+    assert second.seconds == 240
+
+
+def test_a_process_number_can_settle_which_run_ended(tmp_path: Path) -> None:
+    _, runs = look_at(
+        tmp_path,
+        cronie(
+            ("11:00:00", "CMD", 101, "long"),
+            ("11:05:00", "CMD", 201, "long"),
+            ("11:07:00", "CMDEND", 200, "long"),
+        ),
+    )
+    assert [run.seconds for run in runs] == [None, 120]
+    assert runs[0].open
+
+
+def test_a_run_that_the_log_cuts_off_is_open_and_not_long(tmp_path: Path) -> None:
+    _, (run,) = look_at(tmp_path, cronie(("11:00:00", "CMD", 101, "long"), ("23:00:00", "CMDEND", 1, "other")))
+    assert run.open
+    assert run.seconds is None
+
+
+def test_an_end_without_its_start_is_no_run(tmp_path: Path) -> None:
+    book, runs = look_at(tmp_path, cronie(("11:00:00", "CMDEND", 101, "long")))
+    assert runs == []
+    assert book.runs == 0
+
+
+def test_a_reboot_cuts_what_ran(tmp_path: Path) -> None:
+    text = (
+        "Nov 30 11:00:01 web1 CRON[80]: (root) CMD ([82] long)\n"
+        "Nov 30 11:03:00 web1 cron[41]: (CRON) INFO (Running @reboot jobs)\n"
+        "Nov 30 11:05:01 web1 CRON[80]: (root) CMD ([82] long)\n"
+        "Nov 30 11:05:04 web1 CRON[80]: (root) END ([82] long)\n"
+    )
+    _, (before, after) = look_at(tmp_path, text)
+    assert before.open
+    assert after.seconds == 3
+
+
+def test_a_process_number_used_again_does_not_join_two_runs(tmp_path: Path) -> None:
+    text = (
+        "Nov 30 11:00:01 web1 CRON[80]: (root) CMD ([82] long)\n"
+        "Nov 30 15:00:01 web1 CRON[80]: (root) CMD ([82] other)\n"
+        "Nov 30 15:00:03 web1 CRON[80]: (root) END ([82] other)\n"
+    )
+    _, runs = look_at(tmp_path, text)
+    found = by_command(runs)
+    assert found["long"].open
+    assert found["other"].seconds == 2
+
+
+def test_a_start_before_a_restart_of_the_daemon_does_not_take_a_later_end(tmp_path: Path) -> None:
+    text = (
+        cronie(("11:00:00", "CMD", 101, "poll"))
+        + "Nov 30 11:30:00 db1 crond[9]: (CRON) STARTUP (1.7.2)\n"
+        + cronie(("12:00:00", "CMD", 301, "poll"), ("12:00:02", "CMDEND", 300, "poll"))
+    )
+    _, runs = look_at(tmp_path, text)
+    assert [run.seconds for run in runs] == [None, 2]
+
+
+def test_sessions_in_auth_log_give_the_durations_of_commands_in_syslog(tmp_path: Path) -> None:
+    (tmp_path / "auth.log").write_text(
+        pam("opened", "11:00:01", 75)
+        + pam("closed", "11:00:05", 75)
+        + pam("opened", "11:05:01", 85)
+        + pam("closed", "11:05:01", 85)
+    )
+    (tmp_path / "syslog").write_text(cmd("11:00:01", 76, "poll") + cmd("11:05:01", 86, "poll"))
+    _, runs = look(tmp_path)
+    assert [(run.seconds, run.pairing) for run in runs] == [(4, Pairing.GOOD), (0, Pairing.GOOD)]
+
+
+def test_users_are_paired_apart(tmp_path: Path) -> None:
+    text = (
+        pam("opened", "11:00:01", 75, "app")
+        + pam("opened", "11:00:01", 76, "root")
+        + cmd("11:00:01", 77, "a", "app")
+        + cmd("11:00:01", 78, "r", "root")
+        + pam("closed", "11:00:09", 75, "app")
+        + pam("closed", "11:00:02", 76, "root")
+    )
+    found = by_command(look_at(tmp_path, text)[1])
+    assert (found["a"].seconds, found["r"].seconds) == (8, 1)
+
+
+def test_a_herd_that_ends_together_needs_no_bounds(tmp_path: Path) -> None:
+    text = "".join(pam("opened", "11:00:01", pid) for pid in (70, 71, 72))
+    text += "".join(cmd("11:00:01", pid, f"job{pid}") for pid in (80, 81, 82))
+    text += "".join(pam("closed", "11:00:04", pid) for pid in (70, 71, 72))
+    _, runs = look_at(tmp_path, text)
+    assert {run.seconds for run in runs} == {3}
+    assert {run.pairing for run in runs} == {Pairing.GOOD}
+
+
+def test_a_command_logged_after_a_session_closed_was_not_in_it(tmp_path: Path) -> None:
+    text = (
+        pam("opened", "11:00:01", 70)
+        + pam("opened", "11:00:01", 71)
+        + cmd("11:00:01", 80, "quick")
+        + pam("closed", "11:00:01", 70)
+        + cmd("11:00:01", 81, "slow")
+        + pam("closed", "11:00:41", 71)
+    )
+    found = by_command(look_at(tmp_path, text)[1])
+    assert found["slow"].seconds == 40
+    assert found["quick"].seconds == 0
+
+
+def test_a_quiet_session_beside_a_command_leaves_only_a_lower_bound(tmp_path: Path) -> None:
+    text = pam("opened", "11:00:01", 70) + pam("opened", "11:00:01", 71) + cmd("11:00:01", 80, "one")
+    text += pam("closed", "11:00:03", 70) + pam("closed", "11:09:01", 71)
+    _, (run,) = look_at(tmp_path, text)
+    assert run.seconds is None
+    assert run.pairing is Pairing.AMBIGUOUS
+
+
+def test_a_long_run_does_not_disturb_the_ones_after_it(tmp_path: Path) -> None:
+    text = pam("opened", "11:00:01", 70) + cmd("11:00:01", 71, "long")
+    for minute in range(1, 30):
+        text += pam("opened", f"11:{minute:02}:01", 100 + 2 * minute) + cmd(f"11:{minute:02}:01", 101 + 2 * minute, "poll")
+        text += pam("closed", f"11:{minute:02}:03", 100 + 2 * minute)
+    text += pam("closed", "11:40:01", 70)
+    _, runs = look_at(tmp_path, text)
+    assert by_command(runs)["long"].seconds == 2400
+    assert {run.seconds for run in runs if run.command == "poll"} == {2}
+    assert len(runs) == 30
+
+
+def test_a_message_in_two_logs_is_counted_once(tmp_path: Path) -> None:
+    text = "Nov 30 11:00:01 web1 CRON[80]: (root) CMD ([82] job)\nNov 30 11:00:04 web1 CRON[80]: (root) END ([82] job)\n"
+    (tmp_path / "syslog").write_text(text)
+    (tmp_path / "cron.log").write_text(text)
+    book, runs = look(tmp_path)
+    assert (book.runs, [run.seconds for run in runs]) == (1, [3])
+    assert any("counted once" in why for why in book.skipped)
+
+
+def test_hosts_are_paired_apart(tmp_path: Path) -> None:
+    text = (
+        "Nov 30 11:00:01 web1 CRON[80]: (root) CMD ([82] job)\n"
+        "Nov 30 11:00:01 web2 CRON[80]: (root) CMD ([82] job)\n"
+        "Nov 30 11:00:04 web1 CRON[80]: (root) END ([82] job)\n"
+        "Nov 30 11:00:09 web2 CRON[80]: (root) END ([82] job)\n"
+    )
+    book, runs = look_at(tmp_path, text)
+    assert sorted(run.seconds or -1 for run in runs) == [3, 8]
+    assert any("2 hosts (web1, web2)" in why for why in book.skipped)
+
+
+def test_a_repeated_message_is_read(tmp_path: Path) -> None:
+    _, runs = look_at(tmp_path, "Nov 30 11:00:01 web1 CRON[80]: message repeated 2 times: [ (root) CMD (job)]\n")
+    assert [run.command for run in runs] == ["job"]
+
+
+def test_what_was_started_by_a_daemon_that_logs_no_ends_is_not_open(tmp_path: Path) -> None:
+    _, (run,) = look_at(tmp_path, "Nov 30 11:05:00 fbsd /usr/sbin/cron[812]: (root) CMD (/usr/libexec/atrun)\n")
+    assert not run.open
+    assert run.seconds is None
