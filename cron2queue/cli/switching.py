@@ -1,0 +1,136 @@
+"""The work of `diff`, `apply` and `rollback`: show what would change, ask, and change it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cron2queue.cli.trouble import say
+from cron2queue.cli.writing import write_stdout
+from cron2queue.errors import UsageError
+from cron2queue.redaction import redact
+from cron2queue.text import safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cron2queue.cutover.rollback import EditedBlock
+    from cron2queue.cutover.switch import Switch
+    from cron2queue.plan.folder import Folder
+    from cron2queue.plan.manifest import Manifest
+
+DIFFERS = 1
+
+
+def _manifest(folder: Folder) -> Manifest:
+    from cron2queue.plan.manifest import MANIFEST_NAME, read_manifest
+
+    data = folder.read(MANIFEST_NAME)
+    if data is None:
+        raise UsageError("there is no PLAN.json", remedy="run convert into this folder first", place=str(folder.path))
+    return read_manifest(data, place=str(folder.path / MANIFEST_NAME))
+
+
+def _shown(text: str) -> str:
+    """A diff for a person's eyes: safe to show, secrets masked."""
+    return "".join(f"{safe_text(redact(line))}\n" for line in text.splitlines())
+
+
+def _difference(switch: Switch) -> str:
+    from cron2queue.generator.project import unified_diff
+
+    return _shown(unified_diff(switch.before, switch.after, switch.live.name, f"{switch.live.name} (new)"))
+
+
+def perform_diff(path: Path, only: Sequence[str]) -> int:
+    """Show what apply would change; 1 when it would change anything."""
+    from cron2queue.cutover.apply import switches
+    from cron2queue.cutover.switch import sole_use
+    from cron2queue.plan.folder import Folder
+
+    with Folder.open(path.absolute()) as folder, sole_use(folder):
+        found = switches(_manifest(folder), folder, only)
+    write_stdout("".join(_difference(each) for each in found))
+    return DIFFERS if found else 0
+
+
+def _agreed(switch: Switch, *, yes: bool) -> bool:
+    """Show the change, and ask unless it was agreed to beforehand."""
+    write_stdout(_difference(switch))
+    for remark in switch.remarks:
+        say(remark)
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError("there is nobody to ask: standard input is not a terminal", remedy="add --yes", place=switch.kind)
+    verb = "Change" if switch.kind == "apply" else "Put back"
+    print(f"{verb} {safe_text(switch.live.name)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
+    from datetime import UTC, datetime
+
+    from cron2queue.cutover.journal import Journal
+    from cron2queue.cutover.switch import perform, still_loads
+
+    for switch in found:
+        still_loads(switch)
+        if not _agreed(switch, yes=yes):
+            write_stdout("nothing was changed\n")
+            continue
+        step = perform(switch, Journal(folder), datetime.now(UTC))
+        names = ", ".join(switch.names)
+        write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {folder.path}/{step.backup}\n")
+
+
+def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
+    """Make the plan's changes in the live crontabs."""
+    from cron2queue.cutover.apply import ready, switches
+    from cron2queue.cutover.switch import sole_use
+    from cron2queue.plan.folder import Folder
+
+    with Folder.open(path.absolute()) as folder, sole_use(folder):
+        found = switches(_manifest(folder), folder, only)
+        for switch in found:
+            ready(switch)
+        if not found:
+            write_stdout("nothing to change: the live crontab is as the plan wants it\n")
+        _perform(folder, found, yes=yes)
+    return 0
+
+
+def perform_rollback(path: Path, only: Sequence[str], *, yes: bool) -> int:
+    """Take applied changes back."""
+    from cron2queue.cutover.rollback import EditedBlock, switches
+    from cron2queue.cutover.switch import sole_use
+    from cron2queue.plan.folder import Folder
+
+    with Folder.open(path.absolute()) as folder, sole_use(folder):
+        try:
+            found = switches(_manifest(folder), folder, only)
+        except EditedBlock as edited:
+            write_stdout(_edit(edited))
+            raise
+        _perform(folder, found, yes=yes)
+    return 0
+
+
+def _edit(edited: EditedBlock) -> str:
+    """What was applied against what stands there now."""
+    import difflib
+
+    expected, text = edited.expected.split(b"\n"), edited.text.split(b"\n")
+    first = max(range(len(text)), key=lambda at: _likeness(expected, text[at : at + len(expected)]), default=0)
+    now = text[first : first + len(expected)]
+    lines = difflib.unified_diff(_decoded(expected), _decoded(now), "as applied", "as it stands", lineterm="")
+    return _shown("\n".join(lines))
+
+
+def _likeness(expected: Sequence[bytes], window: Sequence[bytes]) -> int:
+    return sum(one == other for one, other in zip(expected, window, strict=False) if one)
+
+
+def _decoded(lines: Sequence[bytes]) -> list[str]:
+    return [line.decode("utf-8", "surrogateescape") for line in lines if line]

@@ -1,0 +1,102 @@
+"""What apply would change: the live crontab with the plan's replacements, all of them or only some."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from cron2queue.cutover.journal import Journal
+from cron2queue.cutover.live import Live, live_crontab, missing
+from cron2queue.cutover.switch import Switch
+from cron2queue.errors import Refused, UsageError
+from cron2queue.plan.blocks import Block, found_blocks, physical_lines, replaced, restored
+from cron2queue.plan.manifest import digest
+from cron2queue.runtime.settings import did_you_mean
+
+if TYPE_CHECKING:
+    from cron2queue.plan.folder import Folder
+    from cron2queue.plan.manifest import Manifest, Replacement, Source
+
+
+def _check_names(manifest: Manifest, only: Collection[str]) -> None:
+    known = {each.name for source in manifest.sources for each in source.replacements}
+    for name in only:
+        if name in manifest.refused:
+            raise Refused(f"{name} was refused by convert: {manifest.refused[name]}")
+        if name not in known:
+            raise UsageError(f"the plan changes no entry {name!r}", remedy=did_you_mean(name, frozenset(known)))
+
+
+def _unchanged(source: Source, live: Live, text: bytes, journal: Journal) -> None:
+    """The live crontab is the one that was converted, or what an earlier step of this plan made of it."""
+    now = digest(text)
+    steps = journal.settle(live.name, text)
+    ours = {source.sha256, *(step.after for step in steps if step.state == "done")}
+    if now not in ours:
+        raise Refused(
+            "the crontab has changed since the plan was made",
+            place=live.name,
+            remedy="run convert again; it keeps your edits of the plan",
+        )
+
+
+def _blocks(source: Source, text: bytes, only: Collection[str]) -> list[tuple[int, Block]]:
+    """The blocks that are to stand afterwards: those of the plan, or with `only` those that stand plus the named ones."""
+    standing = {block.name: block for block in found_blocks(text)}
+    wanted: list[tuple[int, Block]] = []
+    for each in source.replacements:
+        if not only or each.name in only:
+            wanted.append((each.line, each.block()))
+        elif each.name in standing:
+            wanted.append((each.line, standing[each.name]))
+    return wanted
+
+
+def _check_lines(source: Source, original: bytes, blocks: list[tuple[int, Block]], live: Live) -> None:
+    lines = physical_lines(original)
+    for number, block in blocks:
+        if number > len(lines) or lines[number - 1].rstrip(b"\n") != block.old.rstrip(b"\n"):
+            raise Refused(
+                f"line {number} is not the line of {block.name} any more", place=live.name, remedy="run convert again"
+            )
+
+
+def _touched(source: Source, only: Collection[str]) -> tuple[Replacement, ...]:
+    return tuple(each for each in source.replacements if not only or each.name in only)
+
+
+def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch:
+    """The change of one crontab. Raises Refused when the crontab is not the one that was converted."""
+    live = live_crontab(source)
+    text = live.read()
+    _unchanged(source, live, text, journal)
+    original = restored(text)
+    blocks = _blocks(source, text, only)
+    _check_lines(source, original, blocks, live)
+    touched = _touched(source, only)
+    return Switch(
+        kind="apply",
+        source=source,
+        live=live,
+        before=text,
+        after=replaced(original, blocks),
+        names=tuple(each.name for each in touched),
+        needs=tuple(need for each in touched for need in each.needs),
+    )
+
+
+def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:
+    """The changes of all crontabs of a plan that have any."""
+    _check_names(manifest, only)
+    journal = Journal(folder)
+    found = [switch_for(source, journal, only) for source in manifest.sources if source.replacements]
+    return [each for each in found if each.changes]
+
+
+def ready(switch: Switch) -> None:
+    """Refuse while something is missing without which the new lines would fail from the first minute on."""
+    absent = missing(switch.needs)
+    if absent:
+        shown = ", ".join(absent[:5]) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+        remedy = "lock files come from units/tmpfiles.d (systemd-tmpfiles --create), the rest from installing cron2queue there"
+        raise Refused(f"the new lines need what is not there: {shown}", place=switch.live.name, remedy=remedy)

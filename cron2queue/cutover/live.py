@@ -1,0 +1,148 @@
+"""The live crontab: read whole, and replaced whole by the way that its cron wants.
+
+A system file is written anew beside the old one, with its owner and mode, and renamed over it; a user's crontab goes
+through crontab(1), which checks its syntax and tells the daemon. Neither is ever written into.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cron2queue.errors import Refused
+from cron2queue.plan.folder import replace
+from cron2queue.text import to_text
+
+if TYPE_CHECKING:
+    from cron2queue.plan.manifest import Source
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SECONDS = 30
+
+
+class Live(ABC):
+    """One live crontab."""
+
+    name: str
+
+    @abstractmethod
+    def read(self) -> bytes:
+        """The whole text. Raises Refused when it cannot be read."""
+
+    @abstractmethod
+    def write(self, data: bytes) -> None:
+        """Replace the whole text. Raises Refused when that is not allowed or not accepted; the old one is kept then."""
+
+    def check(self, data: bytes) -> str | None:
+        """What the system's own checker says against a text, or None."""
+        return None
+
+
+class SystemFile(Live):
+    """/etc/crontab, a file in /etc/cron.d, or any other file that is a crontab."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+
+    def _open(self) -> int:
+        try:
+            descriptor = os.open(self.path, _READ)
+        except OSError as trouble:
+            remedy = "run apply as a user who may read and replace it" if isinstance(trouble, PermissionError) else None
+            raise Refused(f"the crontab cannot be opened: {trouble.strerror}", remedy=remedy, place=self.name) from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Refused("the crontab is not a regular file", place=self.name)
+        return descriptor
+
+    def read(self) -> bytes:
+        """The file's bytes; a link in its place is refused, since cron may treat its target differently."""
+        with os.fdopen(self._open(), "rb") as file:
+            return file.read()
+
+    def write(self, data: bytes) -> None:
+        """Write, fsync, rename within the folder, fsync the folder."""
+        descriptor = self._open()
+        try:
+            status = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        if status.st_nlink > 1:
+            raise Refused("the crontab has several hard links; a new file would leave the others behind", place=self.name)
+        owner = (status.st_uid, status.st_gid)
+        try:
+            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                replace(folder, self.path.name, data, stat.S_IMODE(status.st_mode), owner=owner, durable=True)
+            finally:
+                os.close(folder)
+        except OSError as trouble:
+            remedy = f"run apply as the owner of {self.path} or as root"
+            raise Refused(f"the crontab cannot be replaced: {trouble.strerror}", remedy=remedy, place=self.name) from None
+
+
+class UserCrontab(Live):
+    """The crontab of a user, in the spool that only crontab(1) may write."""
+
+    def __init__(self, user: str, program: str = "crontab") -> None:
+        self.user = user
+        self.name = f"crontab of {user}"
+        own = pwd.getpwuid(os.geteuid()).pw_name == user
+        # Another user's crontab is root's affair; crontab(1) says so itself.
+        self._command = [program] if own else [program, "-u", user]
+
+    def _run(self, *words: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+        try:
+            return subprocess.run(
+                [*self._command, *words], input=data, capture_output=True, check=False, timeout=_SECONDS, env=environment
+            )
+        except (OSError, subprocess.TimeoutExpired) as trouble:
+            raise Refused(f"crontab(1) cannot be used: {trouble}", place=self.name) from None
+
+    def read(self) -> bytes:
+        """What `crontab -l` shows; no crontab at all is an empty one."""
+        ran = self._run("-l")
+        if ran.returncode == 0:
+            return without_heading(ran.stdout)
+        if b"no crontab for" in ran.stderr.lower():
+            return b""
+        raise Refused(f"crontab -l failed: {to_text(ran.stderr).strip()}", place=self.name)
+
+    def write(self, data: bytes) -> None:
+        """Through `crontab -`, which puts the whole new text in place or keeps the old one."""
+        ran = self._run("-", data=data)
+        if ran.returncode != 0:
+            raise Refused(f"crontab(1) did not take the new text: {to_text(ran.stderr).strip()}", place=self.name)
+
+
+def without_heading(data: bytes) -> bytes:
+    """The text as its user wrote it: Debian and FreeBSD put three lines of their own above it in the spool."""
+    lines = data.split(b"\n", 3)
+    if len(lines) == 4 and lines[0].startswith(b"# DO NOT EDIT THIS FILE") and all(x.startswith(b"# (") for x in lines[1:3]):
+        return lines[3]
+    return data
+
+
+def live_crontab(source: Source) -> Live:
+    """The live crontab that a source of the plan came from. Raises Refused when it came through a pipe."""
+    if source.user is not None:
+        return UserCrontab(source.user)
+    if source.target is None:
+        raise Refused(
+            f"{source.path} came through a pipe, so that there is no crontab to change here",
+            remedy="carry the folder to the host, and convert its own crontab there",
+        )
+    return SystemFile(Path(source.target))
+
+
+def missing(needs: Sequence[str]) -> list[str]:
+    """Those files that a new line needs and that are not there."""
+    return sorted({each for each in needs if not Path(each).exists()})

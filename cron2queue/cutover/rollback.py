@@ -1,0 +1,89 @@
+"""The way back: the old text where nothing else was touched, otherwise each replaced line alone, keeping later edits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cron2queue.cutover.journal import Journal, Step, standing
+from cron2queue.cutover.live import live_crontab
+from cron2queue.cutover.switch import Switch
+from cron2queue.errors import Refused, UsageError
+from cron2queue.plan.blocks import found_blocks, pieces
+from cron2queue.plan.manifest import digest
+from cron2queue.runtime.settings import did_you_mean
+
+if TYPE_CHECKING:
+    from cron2queue.plan.folder import Folder
+    from cron2queue.plan.manifest import Manifest, Source
+
+
+class EditedBlock(Refused):
+    """A replaced line was edited by hand since; `expected` is what should stand there, `text` what the crontab says."""
+
+    def __init__(self, name: str, expected: bytes, text: bytes, place: str) -> None:
+        super().__init__(
+            f"the lines of {name} were edited since apply, so that the old line cannot be put back without losing the edit",
+            place=place,
+            remedy="undo the edit or put the old line back by hand; it stands as a comment below its marker",
+        )
+        self.expected = expected
+        self.text = text
+
+
+def _applied(steps: list[Step]) -> Mapping[str, bytes]:
+    """The blocks that stand in the crontab as far as the journal knows."""
+    last = steps[-1] if steps else None
+    blocks = last.blocks if last else {}
+    return {name: content.encode("utf-8", "surrogateescape") for name, content in blocks.items()}
+
+
+def _unbroken(steps: list[Step]) -> bool:
+    """Whether nobody edited the crontab between the steps."""
+    return all(one.after == following.before for one, following in pairwise(steps))
+
+
+def _chosen(applied: Mapping[str, bytes], only: Collection[str]) -> dict[str, bytes]:
+    for name in only:
+        if name not in applied:
+            raise UsageError(f"{name!r} was not applied", remedy=did_you_mean(name, frozenset(applied)))
+    return {name: content for name, content in applied.items() if not only or name in only}
+
+
+def _merged(text: bytes, blocks: Mapping[str, bytes], place: str) -> bytes:
+    """The text with these blocks undone; everything else stays, byte for byte."""
+    cut = list(pieces(text))
+    for name, content in blocks.items():
+        if sum(piece.block is not None and piece.content == content for piece in cut) != 1:
+            raise EditedBlock(name, content, text, place)
+    undone = frozenset(blocks.values())
+    return b"".join(piece.block.old if piece.block and piece.content in undone else piece.content for piece in cut)
+
+
+def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch | None:
+    """The change that goes back, or None when nothing of this crontab was applied. Raises EditedBlock."""
+    live = live_crontab(source)
+    text = live.read()
+    steps = standing(journal.settle(live.name, text))
+    if not steps:
+        return None
+    blocks = _chosen(_applied(steps), only)
+    untouched = digest(text) == steps[-1].after
+    complete = not only or set(only) == set(_applied(steps))
+    first = journal.backup(steps[0]) if untouched and complete and _unbroken(steps) else None
+    after = _merged(text, blocks, live.name) if first is None or found_blocks(first) else first
+    remarks = [] if untouched else ["the crontab was edited since apply; those edits stay"]
+    return Switch(
+        kind="rollback", source=source, live=live, before=text, after=after, names=tuple(blocks), remarks=tuple(remarks)
+    )
+
+
+def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:
+    """The changes that go back, of all crontabs of a plan. Raises UsageError when nothing was applied."""
+    journal = Journal(folder)
+    found = [switch_for(source, journal, only) for source in manifest.sources]
+    changing = [each for each in found if each is not None and each.changes]
+    if not changing:
+        raise UsageError("nothing was applied from this folder, or all of it was taken back", place=str(folder.path))
+    return changing

@@ -1,0 +1,113 @@
+"""One change of one live crontab: looked at, backed up, compared again, written, read back; and every step in the journal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.parser import parse
+from cron2queue.cutover.journal import Journal, Step, as_json, next_number
+from cron2queue.errors import Refused, TryAgain
+from cron2queue.plan.blocks import found_blocks
+from cron2queue.plan.manifest import digest
+
+if TYPE_CHECKING:
+    from cron2queue.cutover.live import Live
+    from cron2queue.plan.folder import Folder
+    from cron2queue.plan.manifest import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """A change that is about to be made. `names` are the entries that it touches."""
+
+    kind: str
+    source: Source
+    live: Live
+    before: bytes
+    after: bytes
+    names: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to do."""
+        return self.before != self.after
+
+
+@contextmanager
+def sole_use(folder: Folder) -> Iterator[None]:
+    """Only one apply or rollback at a time works on a plan's folder. Raises TryAgain while another does."""
+    folder.make("cutover", 0o700)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(folder.path / "cutover/lock", flags, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TryAgain("another apply or rollback of this plan is at work", remedy="wait until it has ended") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def still_loads(switch: Switch) -> None:
+    """Refuse a text that this cron would ignore as a whole, when it takes the present one."""
+    dialect, kind = dialect_named(switch.source.dialect), Kind(switch.source.kind)
+
+    def loaded(data: bytes) -> bool:
+        return parse(data, path=switch.source.path, dialect=dialect, kind=kind).loaded
+
+    if loaded(switch.before) and not loaded(switch.after):
+        raise Refused("cron would ignore the whole new crontab", place=switch.live.name, remedy="run convert again")
+
+
+def blocks_in(text: bytes) -> Mapping[str, bytes]:
+    """The replaced entries of a text, by name."""
+    return {block.name: block.content for block in found_blocks(text)}
+
+
+def perform(switch: Switch, journal: Journal, at: datetime) -> Step:
+    """Make the change. Raises Refused, with the crontab as it was, when anything is not as it was a moment ago."""
+    number = next_number(journal.steps())
+    step = Step(
+        number=number,
+        kind=switch.kind,
+        state="begun",
+        target=switch.live.name,
+        at=at.isoformat(timespec="seconds"),
+        before=digest(switch.before),
+        after=digest(switch.after),
+        backup=journal.back_up(number, switch.before),
+        blocks=as_json(blocks_in(switch.after)),
+    )
+    journal.record(step)
+    try:
+        if switch.live.read() != switch.before:
+            raise Refused("the crontab was changed just now", place=switch.live.name, remedy="look at it and start again")
+        switch.live.write(switch.after)
+    except Refused:
+        journal.record(step.ended("void"))
+        raise
+    _verify(switch, step, journal)
+    return journal.record(step.ended("done"))
+
+
+def _verify(switch: Switch, step: Step, journal: Journal) -> None:
+    """What is read back is what was written."""
+    now = switch.live.read()
+    if now == switch.after:
+        return
+    if now != switch.before:
+        place = f"{switch.live.name}, backup {step.backup}"
+        raise Refused("the crontab was changed by somebody else at the same moment", place=place, remedy="compare by hand")
+    journal.record(step.ended("void"))
+    raise Refused("the crontab is still the old one after writing", place=switch.live.name)

@@ -1,0 +1,87 @@
+"""A plan's folder for a small crontab, made without a conversion."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cron2queue.plan.folder import Folder
+from cron2queue.plan.manifest import Manifest, Replacement, Source, digest
+
+ORIGINAL = b"""# the shop
+SHELL=/bin/sh
+*/5 * * * * root /bin/import --all
+0 1 * * * root /bin/report
+# end
+30 2 * * * root /bin/old
+"""
+RUNNER = """
+import sys
+from pathlib import Path
+from cron2queue.cli import switching
+from cron2queue.cli.trouble import exit_status_of
+verb, folder, only = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+more = {} if verb == "diff" else {"yes": True}
+try:
+    sys.exit(getattr(switching, f"perform_{verb}")(folder, only, **more))
+except BaseException as trouble:
+    sys.exit(exit_status_of(trouble))
+"""
+LINES = {
+    "import": (3, "*/5 * * * * root /bin/new-import\n"),
+    "report": (4, "0 1 * * * root /bin/new-report\n"),
+    "old": (6, None),
+}
+
+
+@dataclass(kw_only=True)
+class Case:
+    """One crontab and the folder that would change it."""
+
+    folder: Path
+    crontab: Path
+    needs: tuple[str, ...] = ()
+    user: str | None = None
+    original: bytes = ORIGINAL
+
+    def plan(self) -> None:
+        lines = self.original.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+        replacements = tuple(
+            Replacement(name=name, line=number, old=lines[number - 1], new=new, on="2026-12-01", needs=self.needs)
+            for name, (number, new) in LINES.items()
+        )
+        source = Source(
+            path=str(self.crontab),
+            dialect="debian",
+            kind="user" if self.user else "system",
+            sha256=digest(self.original),
+            output="crontab.new",
+            target=str(self.crontab),
+            user=self.user,
+            replacements=replacements,
+        )
+        manifest = Manifest(tool="0", on="2026-12-01", sources=(source,), files={}, refused={"odd": "it cannot be done"})
+        with Folder.open(self.folder, create=True) as folder:
+            folder.write("PLAN.json", manifest.to_json(), 0o600)
+
+    def run(self, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """The real command, in a process of its own; `diff` prints, the others never ask."""
+        return subprocess.run(
+            [sys.executable, "-c", RUNNER, verb, str(self.folder), *words],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def live(self) -> bytes:
+        return self.crontab.read_bytes()
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    made = Case(folder=tmp_path / "c2q", crontab=tmp_path / "crontab")
+    made.crontab.write_bytes(made.original)
+    made.plan()
+    return made

@@ -1,0 +1,82 @@
+"""A real user's crontab, through the real crontab(1)."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cron2queue.cutover.live import UserCrontab, without_heading
+from cron2queue.errors import Refused
+
+USER = "games"
+
+
+def usable() -> str | None:
+    """Why this host cannot show it, or None."""
+    if shutil.which("crontab") is None:
+        return "crontab(1) is not installed"
+    if os.geteuid() != 0:
+        return "only root may use the crontab of another user"
+    try:
+        pwd.getpwnam(USER)
+    except KeyError:
+        return f"there is no user {USER}"
+    held = subprocess.run(["crontab", "-u", USER, "-l"], capture_output=True, check=False)
+    return f"{USER} has a crontab of its own" if held.returncode == 0 else None
+
+
+@pytest.fixture
+def user() -> Iterator[UserCrontab]:
+    why = usable()
+    if why:
+        if os.environ.get("CI"):
+            pytest.fail(why)
+        pytest.skip(why)
+    yield UserCrontab(USER)
+    subprocess.run(["crontab", "-u", USER, "-r"], capture_output=True, check=False)
+
+
+ORIGINAL = (
+    b"# the user's own\nSHELL=/bin/sh\n*/5 * * * * /bin/import --all\n0 1 * * * /bin/report\n# end\n30 2 * * * /bin/old\n"
+)
+
+
+def test_what_is_written_is_read_back_without_the_spools_heading(user: UserCrontab) -> None:
+    assert user.read() == b""
+    user.write(ORIGINAL)
+    assert user.read() == ORIGINAL
+    spooled = Path("/var/spool/cron/crontabs") / USER
+    if spooled.exists():
+        assert without_heading(spooled.read_bytes()) == ORIGINAL
+
+
+def test_a_text_that_crontab_refuses_changes_nothing(user: UserCrontab) -> None:
+    user.write(ORIGINAL)
+    with pytest.raises(Refused, match="did not take"):
+        user.write(b"this is no crontab\n")
+    assert user.read() == ORIGINAL
+
+
+def test_apply_and_rollback_on_a_real_user_crontab(user: UserCrontab, case: Any) -> None:
+    case.original, case.user = ORIGINAL, USER
+    user.write(ORIGINAL)
+    case.plan()
+    applied = case.run("apply")
+    assert applied.returncode == 0, applied.stderr
+    assert b"*/5 * * * * root /bin/new-import\n" in user.read()
+    user.write(b"# edited\n" + user.read())
+    back = case.run("rollback")
+    assert back.returncode == 0, back.stderr
+    assert user.read() == b"# edited\n" + ORIGINAL
+
+
+def test_a_user_that_does_not_exist_is_refused() -> None:
+    if usable():
+        pytest.skip("crontab(1) cannot be used here")
+    with pytest.raises(Refused):
+        UserCrontab("no-such-user-here").read()
