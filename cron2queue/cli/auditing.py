@@ -137,10 +137,8 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.evidence.book import EvidenceBook, gather
+    from cron2queue.evidence.book import gather
 
-    if not (request.logs or request.journal or request.observations):
-        return EvidenceBook.empty("no logs were given: --logs, --journal or --observations")
     return gather(
         [Path(each) for each in request.logs or []],
         journal=None if request.journal is None else Path(request.journal),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import Console
 from rich.text import Text
 
-from cron2queue.report.figures import Places
+from cron2queue.report.figures import Places, standing
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.screen import findings, load, order, summary
 from cron2queue.report.screen.ink import Ink, hanging, heading
@@ -53,12 +53,10 @@ def _no_evidence(audit: Audit, ink: Ink) -> list[Text]:
     skipped = [Text(row) for part in book.skipped for row in hanging(ink.text(part), ink.width, first="  not used: ")]
     if book.available:
         return [*heading(ink, "EVIDENCE"), *skipped] if skipped else []
-    said = [Text(row) for row in hanging(ink.text(book.how_to_get_evidence), ink.width, first="  ")]
-    return [
-        *heading(ink, "EVIDENCE", "none: durations, overlaps and empty runs are unknown, and none is invented"),
-        *said,
-        *skipped,
-    ]
+    told = any(book.how_to_get_evidence in finding.remedy for finding in standing(audit))
+    said = [] if told else [Text(row) for row in hanging(ink.text(book.how_to_get_evidence), ink.width, first="  ")]
+    none = "none: durations, overlaps and empty runs are unknown, and none is invented"
+    return [*heading(ink, "EVIDENCE", none), *said, *skipped]
 
 
 def _colored(lines: list[Text], width: int) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding
 
 Group = list["Finding"]
+_REASONS = 3  # why rules could not look; with more, only their codes are named
 
 
 def section(audit: Audit, ink: Ink) -> list[Text]:
@@ -25,20 +26,23 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
         return []
     code = groups[0][0].code
     lines = heading(ink, "FINDINGS", f"worst first; `cron2queue explain {code}` tells why, shows the evidence and the remedy")
-    for position, group in enumerate(groups):
-        block = _block(group, ink)
-        one_liners = position and len(block) == 1 and len(_block(groups[position - 1], ink)) == 1
-        lines += block if one_liners else [Text(), *block]
+    before = None
+    for group in groups:
+        lines += [] if group[0].severity == before == "note" and not ink.verbose else [Text()]
+        lines += _block(group, ink)
+        before = group[0].severity
     return [*lines, *_not_judged(audit, ink)]
 
 
 def _block(group: Group, ink: Ink) -> list[Text]:
+    """A note is one line and its remedy, unless all is asked for."""
     first = group[0]
     indent = 11 if ink.width >= 60 else 3
-    lines = _headline(group, indent, ink)
-    if len(group) == 1 and first.source_line is not None and (first.place.column is not None or first.severity == "error"):
-        lines += _frame(first, indent, ink)
-    lines += _known(first, indent, ink)
+    brief = first.severity == "note" and not ink.verbose
+    lines = _headline(group, indent, ink, certain=brief or not first.evidence)
+    if not brief and len(group) == 1 and first.source_line is not None:
+        lines += _frame(first, indent, ink) if first.place.column is not None or first.severity == "error" else []
+    lines += [] if brief else _known(first, indent, ink)
     if first.remedy:
         lines += [Text(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
     if len({finding.message for finding in group}) > 1:
@@ -47,11 +51,10 @@ def _block(group: Group, ink: Ink) -> list[Text]:
     return lines
 
 
-def _headline(group: Group, indent: int, ink: Ink) -> list[Text]:
+def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Text]:
     first = group[0]
     place = ink.text(ink.places.of_many(all_places(group)))
     head = f" {LETTERS[first.severity]} {first.code}  "
-    certain = "" if first.evidence else str(first.confidence)
     lead = f"{place}  " if columns(place) < ink.width // 3 else place
     rows = hanging(lead + ink.text(first.message), ink.width, first=head, rest=" " * indent)
     if columns(place) >= ink.width // 3:
@@ -61,13 +64,11 @@ def _headline(group: Group, indent: int, ink: Ink) -> list[Text]:
         ]
     lines = [Text(row) for row in rows]
     lines[0].stylize(STYLES[first.severity], 1, len(head) - 2)
-    return _with_certainty(lines, certain, ink)
+    return _with_certainty(lines, str(first.confidence), ink) if certain else lines
 
 
 def _with_certainty(lines: list[Text], certain: str, ink: Ink) -> list[Text]:
     """The last line with the confidence at its right end, or below when there is no room."""
-    if not certain:
-        return lines
     gap = ink.edge - columns(lines[-1].plain) - columns(certain)
     if gap < 2 and columns(lines[-1].plain) + 3 + columns(certain) <= ink.width:
         gap = 3
@@ -104,6 +105,10 @@ def _not_judged(audit: Audit, ink: Ink) -> list[Text]:
         if each.code not in codes:
             codes.append(each.code)
     lines: list[Text] = []
+    if len(by_reason) > _REASONS and not ink.verbose:
+        codes = sorted({each.code for each in audit.not_judged})
+        said = f"not judged, for want of evidence or of the host itself: {', '.join(codes)}; --verbose tells why"
+        return [Text(), *(styled(row, "quiet") for row in hanging(said, ink.width, first=" - "))]
     for reason, codes in by_reason.items():
         said = f"not judged: {', '.join(codes)}: {ink.text(reason)}"
         lines += [styled(row, "quiet") for row in hanging(said, ink.width, first=" - ")]

@@ -25,6 +25,7 @@ _BECOMES = {
     "DROP": "deleted",
     "ASK": "?",
 }
+_BELOW = " " * 9
 _LEAST_ROOM = 24  # for a reason beside its row; with less it stands below
 _SIGN_WORDS = {
     "mostly_empty": "mostly empty",
@@ -51,10 +52,11 @@ def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
     lines = heading(ink, "MIGRATION ORDER", hint)
     rows = [_cells(audit, verdict, ink) for verdict in audit.verdicts]
     table = _columns(rows, ink)
+    room = _room(audit, table, ink)
     titles = " ".join(fitted(c.title, c.width, right=c.right) for c in table)
-    lines.append(styled(f"{titles}  because" if _room(table, ink) else titles.rstrip(), "quiet"))
+    lines.append(styled(f"{titles}  because" if room else titles.rstrip(), "quiet"))
     for verdict, row in zip(audit.verdicts, rows, strict=True):
-        lines += _row(verdict, row, table, ink)
+        lines += _row(verdict, row, table, room, ink)
         lines += _signs(verdict.signs, ink) if why else []
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
             lines += [Text(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
@@ -95,18 +97,22 @@ def _columns(rows: Sequence[dict[str, str]], ink: Ink) -> list[Column]:
     return table
 
 
-def _room(table: Sequence[Column], ink: Ink) -> int:
-    """Columns left for the reason; 0 when it must stand below the row."""
+def _room(audit: Audit, table: Sequence[Column], ink: Ink) -> int:
+    """Columns for the reason beside its row; 0 when it stands below, because that is narrow or takes fewer lines."""
     left = ink.width - sum(column.width + 1 for column in table) - 1
-    return left if left >= _LEAST_ROOM else 0
+    if left < _LEAST_ROOM:
+        return 0
+    reasons = [ink.text(verdict.because) for verdict in audit.verdicts]
+    beside = sum(len(folded(reason, left)) for reason in reasons)
+    below = sum(1 + len(folded(reason, ink.width - len(_BELOW))) for reason in reasons)
+    return left if beside <= below else 0
 
 
-def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], ink: Ink) -> list[Text]:
+def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], room: int, ink: Ink) -> list[Text]:
     head = " ".join(fitted(row[c.title], c.width, right=c.right, mark=ink.mark) for c in table)
-    room = _room(table, ink)
     because = ink.text(verdict.because)
     if not room:
-        return [Text(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first="      "))]
+        return [Text(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first=_BELOW))]
     rows = folded(because, room)
     below = " " * (columns(head) + 2)
     return [joined(head, "  ", rows[0]), *(Text(below + line) for line in rows[1:])]
