@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from databases import NAMES, Database, open_database, open_unmigrated
 
 

@@ -95,15 +95,16 @@ class Desk:
     def inside(self, connection: Any, work: Work[T]) -> T:
         """Run a unit in the caller's own transaction. What the database rolls back there is the caller's to run again."""
         session = self.sessions.borrow(raw_connection(connection))
+        commits_itself = False
         try:
-            for _ in range(20):
-                controls = limits.load(session)
-                try:
-                    return work(session, controls)
-                except limits.Stale:
-                    continue
-            raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="Try again.")
+            commits_itself = self.driver.join(session.raw)
+            result = self._until_current(session, work)
+            if commits_itself:
+                self.driver.commit(session.raw)
+            return result
         except Exception as error:
+            if commits_itself:
+                self.driver.rollback(session.raw)
             if not self.driver.is_own(error):
                 raise
             meaning = self.driver.code_of(error)
@@ -113,3 +114,12 @@ class Desk:
                     remedy="Roll back and run the whole transaction again.",
                 ) from error
             raise told(error, meaning) from error
+
+    @staticmethod
+    def _until_current(session: Session, work: Work[T]) -> T:
+        for _ in range(20):
+            try:
+                return work(session, limits.load(session))
+            except limits.Stale:
+                continue
+        raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="Try again.")

@@ -40,6 +40,10 @@ class Driver(ABC):
     def begin(self, raw: Any) -> None:
         """Start a transaction that will write."""
 
+    def join(self, raw: Any) -> bool:
+        """Make sure that a caller's connection is in a transaction. True if its owner expects each call to commit itself."""
+        return False
+
     def commit(self, raw: Any) -> None:
         """Make it durable."""
         raw.commit()

@@ -67,7 +67,10 @@ class Session:
         cursor = self._cursor
         if cursor is None:
             cursor = self._cursor = self.driver.cursor(self.raw)
-        cursor.execute(self._compiler.sql(template), parameters)
+        try:
+            cursor.execute(self._compiler.sql(template), parameters)
+        except (OverflowError, UnicodeError) as error:  # a value that the driver cannot even send
+            raise StatementFailed(f"a value cannot be stored: {error}", remedy="Report it.") from error
         return cursor
 
     def rows(self, template: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:

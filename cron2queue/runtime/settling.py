@@ -102,7 +102,7 @@ def clean(text: str, limit: int) -> str:
 
 def ascii_word(text: str, limit: int) -> str:
     """A word for an ASCII column."""
-    return text.encode("ascii", "replace").decode()[:limit]
+    return text.replace("\0", "").encode("ascii", "replace").decode()[:limit]
 
 
 def plain(settlement: Settlement) -> Settlement:

@@ -22,7 +22,7 @@ class MysqlDriver(Driver):
     """One driver for both servers; which of them answers is found out after connecting."""
 
     family: ClassVar[str] = "mysql"
-    now: ClassVar[str] = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)"
+    now: ClassVar[str] = "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
 
     current_read: ClassVar[str] = " LOCK IN SHARE MODE"
 

@@ -19,7 +19,7 @@ class PostgresqlDriver(Driver):
     """Autocommit outside transactions: one statement is one round trip and one commit."""
 
     family: ClassVar[str] = "postgresql"
-    now: ClassVar[str] = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+    now: ClassVar[str] = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
     single_statement_commits: ClassVar[bool] = True
 
     def connect(self) -> Any:
@@ -58,6 +58,13 @@ class PostgresqlDriver(Driver):
         """BEGIN by hand, since the connection commits each statement otherwise."""
         raw.execute("BEGIN")
 
+    def join(self, raw: Any) -> bool:
+        """A connection in autocommit mode outside a transaction gets one for the length of the call."""
+        if not raw.autocommit or raw.info.transaction_status != 0:
+            return False
+        self.begin(raw)
+        return True
+
     def commit(self, raw: Any) -> None:
         """COMMIT. A transaction that has failed answers ROLLBACK to it, without an error: here that is one."""
         if raw.execute("COMMIT").statusmessage != "COMMIT":
@@ -70,7 +77,7 @@ class PostgresqlDriver(Driver):
 
     def cursor(self, raw: Any) -> Any:
         """Rows as tuples even where the owner has set a row factory."""
-        if type(raw).__module__.startswith("psycopg."):
+        if type(raw).__module__.partition(".")[0] == "psycopg":
             from psycopg.rows import tuple_row
 
             return raw.cursor(row_factory=tuple_row)

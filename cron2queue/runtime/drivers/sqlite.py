@@ -57,6 +57,13 @@ class SqliteDriver(Driver):
         """IMMEDIATE: a deferred transaction that has read before it writes fails at once, whatever the timeout."""
         raw.execute("BEGIN IMMEDIATE")
 
+    def join(self, raw: sqlite3.Connection) -> bool:
+        """Python begins at the first INSERT only: a savepoint before it would be a transaction of its own, and commit."""
+        if raw.in_transaction:
+            return False
+        self.begin(raw)
+        return raw.isolation_level is None
+
     def commit(self, raw: sqlite3.Connection) -> None:
         """COMMIT, if a transaction is open."""
         if raw.in_transaction:

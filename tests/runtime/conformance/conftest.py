@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from databases import NAMES, Database, open_database
 
 from cron2queue.runtime.jobs import Job, NewJob, Outcome, Settlement
 from cron2queue.runtime.store import Store
-from databases import NAMES, Database, open_database
 
 KINDS = ("mail", "report")
 

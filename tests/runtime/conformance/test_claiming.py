@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from cron2queue.runtime.jobs import Done, NewJob, Settlement
-from cron2queue.runtime.store import Store
 from databases import Database
 from runtime.conformance.conftest import Claimer, mail, settled
+
+from cron2queue.runtime.jobs import Done, NewJob, Settlement
+from cron2queue.runtime.store import Store
 
 
 def test_a_claimed_job_carries_what_its_producer_gave(store: Store, claim: Claimer) -> None:
@@ -111,6 +112,8 @@ def test_a_backlog_is_drained_in_order_without_a_gap(store: Store, claim: Claime
 def test_a_row_that_is_no_text_does_not_stop_the_poll(table: Database, store: Store, claim: Claimer) -> None:
     """Only SQLite takes invalid UTF-8 at all; the others are given what is no JSON."""
     store.enqueue_many([mail(key="bad"), mail(key="good")])
-    bad = "CAST(X'ff00fe' AS TEXT)" if table.name == "sqlite" else "'{not json'"
-    table.change(f"UPDATE {{jobs}} SET payload = {bad} WHERE job_key = ?", (b"bad",))
+    if table.name == "sqlite":
+        table.change("UPDATE {jobs} SET payload = CAST(X'ff00fe' AS TEXT) WHERE job_key = ?", (b"bad",))
+    else:
+        table.change("UPDATE {jobs} SET payload = ? WHERE job_key = ?", ("{not json", b"bad"))
     assert [job.key for job in claim()] == ["bad", "good"]
