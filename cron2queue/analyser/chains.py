@@ -30,7 +30,7 @@ _TAKERS = """
     load index push transfer notify transform process merge
 """
 MAKERS, TAKERS = frozenset(_MAKERS.split()), frozenset(_TAKERS.split())
-_PATH = re.compile(r"/[\w.@+-]+(?:/[\w.@+-]+)+")
+_PATH = re.compile(r"(?<![\w.~/:$}-])/[\w.@+-]+(?:/[\w.@+-]*)+")
 _COMMON = (
     "/usr/",
     "/bin/",

@@ -11,12 +11,13 @@ from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.naming import job_name, unique_names
-from cron2queue.analyser.schedulers import SYMFONY, KnownScheduler, known_scheduler
+from cron2queue.analyser.schedulers import RUN_PARTS, SYMFONY, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import is_rare, signs_of
+from cron2queue.analyser.templates import is_template_head, is_template_path
 from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import trade_of
-from cron2queue.analyser.verdicts import Answer, Decision, Sign, Signs, Verdict
+from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
 from cron2queue.crontab.schedule import AtReboot
 
 if TYPE_CHECKING:
@@ -49,12 +50,14 @@ class _Ruling:
     becomes: str = ""
 
 
-def _reason(sign: Sign) -> str:
-    return f"{sign.reason} ({sign.confidence})"
-
-
 def _yes_reasons(signs: Signs) -> str:
-    return "; ".join(_reason(sign) for _, sign in signs if sign.answer is Answer.YES)
+    """The reasons of the signs that say yes, the best known first, each kind of knowing named once."""
+    parts = []
+    for sure in (Confidence.PROVEN, Confidence.MEASURED, Confidence.DECLARED, Confidence.INFERRED):
+        reasons = [sign.reason for _, sign in signs if sign.answer is Answer.YES and sign.confidence is sure]
+        if reasons:
+            parts.append(f"{'; '.join(reasons)} ({sure})")
+    return "; ".join(parts)
 
 
 def _broken(findings: Sequence[Finding]) -> Finding | None:
@@ -62,8 +65,14 @@ def _broken(findings: Sequence[Finding]) -> Finding | None:
     return next((each for each in findings if each.severity is Severity.ERROR and each.confidence is Confidence.PROVEN), None)
 
 
+def _is_template(file: CrontabFile) -> bool:
+    """What this daemon would say of it does not count: it is rendered before."""
+    heads = (line.raw.decode("utf-8", "surrogateescape") for line in file.malformed)
+    return is_template_path(file.path) or any(is_template_head(head) for head in heads)
+
+
 def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruling | None:
-    if not file.loaded:
+    if not file.loaded and not _is_template(file):
         why = f": {file.why}" if file.why else ""
         return _Ruling(
             decision=Decision.FIX,
@@ -83,6 +92,10 @@ def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruli
 
 
 def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Ruling:
+    if known is RUN_PARTS:
+        return _Ruling(
+            decision=Decision.KEEP, because=f"{known.name}: {known.advice}; leave it, its scripts are the jobs (inferred)"
+        )
     if known is SYMFONY:
         return _Ruling(decision=Decision.KEEP, because=f"{known.name}: {known.advice} (inferred)", becomes="a systemd service")
     wrap = known.guard and not holds_lock(entry.command) and daemon(file.dialect).second_copy
@@ -94,16 +107,27 @@ def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Rulin
     )
 
 
+def _rhythm(entry: Entry) -> str:
+    gap, daily = shortest_gap(entry), runs_per_day(entry)
+    if gap is not None and gap < 24 * HOUR:
+        return f"runs every {span(gap)}" if daily * gap > 20 * HOUR else f"runs {daily:,.0f} times a day"
+    if daily > 0.9:
+        return "runs once a day"
+    weekly = round(daily * 7)
+    if weekly >= 1:
+        return "runs once a week" if weekly == 1 else f"runs {weekly} times a week"
+    return "runs once a month or less"
+
+
 def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
-    evidence, gap = subject.evidence(file, entry), shortest_gap(entry)
-    how_often = f"runs every {span(gap)}" if gap is not None and gap < 24 * HOUR else "runs once a day or less"
+    evidence, how_often = subject.evidence(file, entry), _rhythm(entry)
     if evidence is None or not evidence.starts:
-        return f"{how_often}, and nothing speaks against it: leave it (inferred, no log was read)"
+        return f"{how_often}, and nothing speaks against it: leave it (inferred, no log tells of it)"
     if evidence.failures:
         return (
             f"{how_often}, {evidence.failures:,} of {evidence.statuses:,} runs failed: leave it, and look at those (measured)"
         )
-    fine = "none failed" if evidence.failures == 0 and evidence.statuses else "seen as planned"
+    fine = "none failed" if evidence.failures == 0 and evidence.statuses else "as planned"
     return f"{how_often}, {evidence.starts:,} runs in the log, {fine}: leave it (measured)"
 
 
@@ -120,9 +144,9 @@ def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -
             )
         return _Ruling(decision=Decision.GUARD, because=_yes_reasons(signs))
     if unknown >= 2 and not is_rare(entry):
-        return _Ruling(
-            decision=Decision.ASK, because=f"{unknown} of the four signs are not known: see the questions (no evidence)"
-        )
+        asked = "none of the four signs is known" if unknown == 4 else f"{unknown} of the four signs are not known"
+        because = f"{_rhythm(entry)}, and {asked}: answer the questions, or give its log"
+        return _Ruling(decision=Decision.ASK, because=because)
     return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry))
 
 
@@ -137,13 +161,28 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
         return _Ruling(decision=Decision.KEEP, because="runs once at boot: leave it (inferred)")
     known, broken = known_scheduler(entry.command), _broken(findings)
     if known is not None and broken is None:
-        return _scheduler(file, entry, known)
+        return _with_doubt(_scheduler(file, entry, known), findings)
     by_signs = _by_signs(subject, file, entry, signs)
     if broken is None:
-        return by_signs
+        return _with_doubt(by_signs, findings)
     if by_signs.decision in (Decision.QUEUE, Decision.SPLIT):
         return replace(by_signs, because=f"broken today, {broken.message} (proven); {by_signs.because}")
     return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
+
+
+_MISTAKEN = frozenset({"every-minute-of-an-hour", "uneven-step", "junk-in-field", "reversed-range"})
+_TO_SETTLE = frozenset({"both-day-fields", "skipped-months", "redirect-order", "own-scheduler"})
+
+
+def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
+    """What stays is not approved of while its schedule hardly says what was meant."""
+    if ruling.decision not in (Decision.KEEP, Decision.ASK):
+        return ruling
+    for finding in findings:
+        if finding.severity is not Severity.NOTE and finding.rule in _MISTAKEN:
+            return _Ruling(decision=Decision.FIX, because=f"hardly what was meant: {finding.message} ({finding.confidence})")
+    doubt = next((each for each in findings if each.severity is not Severity.NOTE and each.rule in _TO_SETTLE), None)
+    return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")
 
 
 def _overlap(entry: Entry, decision: Decision, signs: Signs) -> str:

@@ -11,7 +11,7 @@ LONGEST = 48
 
 # Options of interpreters whose value stands in the next word; the first other word is the script.
 _INTERPRETERS: dict[str, frozenset[str]] = {
-    "php": frozenset({"-d", "-c", "-z"}),
+    "php": frozenset({"-d", "-c", "-z", "--define"}),
     "python": frozenset({"-W", "-X"}),
     "perl": frozenset({"-I"}),
     "ruby": frozenset({"-I", "-r"}),
@@ -23,7 +23,7 @@ _INTERPRETERS: dict[str, frozenset[str]] = {
     "ksh": frozenset(),
     "zsh": frozenset(),
 }
-_VERSIONED = re.compile(r"(php|python|perl|ruby|node|java)[\d.]*$")
+_VERSIONED = re.compile(r"(?:[a-z]+-)?(php|python|perl|ruby|node|java)[\d.]*$")
 # Programs that only carry a task's name as an argument: the task names the job.
 _FRONT_NAMES = """
     console magento artisan manage.py rake drush wp typo3 typo3cms cake yii occ mix npm yarn pnpm make ant gradle
@@ -36,7 +36,12 @@ _SILENT_FRONTS = frozenset(_SILENT_NAMES.split())
 # Script names that say nothing without their folder.
 _GENERIC_NAMES = "cron run index main start job jobs task tasks script worker daily hourly weekly monthly"
 _GENERIC = frozenset(_GENERIC_NAMES.split())
+_BORING_NAMES = "bin sbin scripts script cron crons current htdocs public public_html www html web src app lib . .. ~ $home"
+_BORING_FOLDERS = frozenset(_BORING_NAMES.split()) | {""}
 _EXTENSION = re.compile(r"\.(?:sh|bash|php\d?|phar|py|pl|rb|js|mjs|ts|jar|cgi|bin|exe|sql)$")
+# Programs whose first word is a bundle of options.
+_LETTERED = frozenset({"tar", "ps", "ar", "chmod", "chown"})
+_IDENTIFIER = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]+)*|\d{4,}", re.IGNORECASE)
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PLAIN_WORD = re.compile(r"[A-Za-z][\w:./-]*$")
@@ -77,8 +82,10 @@ def slug(text: str) -> str:
 def _base(path: str) -> str:
     folder, _, name = path.rstrip("/").rpartition("/")
     base = _EXTENSION.sub("", name)
-    parent = folder.rpartition("/")[2]
-    return f"{parent} {base}" if base in _GENERIC and parent not in ("", ".", "bin", "sbin", "scripts") else base
+    if base not in _GENERIC:
+        return base
+    parent = next((part for part in reversed(folder.split("/")) if part.lower() not in _BORING_FOLDERS), "")
+    return f"{parent} {base}" if parent else base
 
 
 def _of_url(words: tuple[str, ...]) -> str | None:
@@ -90,7 +97,7 @@ def _of_url(words: tuple[str, ...]) -> str | None:
         host = (parts.hostname or "").removeprefix("www.")
     except ValueError:
         return None
-    return f"{host.partition('.')[0]} {_EXTENSION.sub('', parts.path)}"
+    return f"{host.partition('.')[0]} {_IDENTIFIER.sub('', _EXTENSION.sub('', parts.path))}"
 
 
 def _task(invocation: Invocation) -> str:
@@ -103,8 +110,10 @@ def _task(invocation: Invocation) -> str:
         if base not in _SILENT_FRONTS:
             parts.append(_base(plain[0]) if "/" in plain[0] else plain[0])
         plain = plain[1:]
-    if len(parts) == 1 and plain and interpreter(invocation) is None and "://" not in plain[0]:
-        parts.append(_base(plain[0]))
+    first = arguments[0] if arguments else ""
+    plain_program = script is invocation.path and base not in _FRONTS and base == invocation.program
+    if len(parts) == 1 and plain_program and invocation.program not in _LETTERED and _PLAIN_WORD.match(first):
+        parts += [] if "://" in first else [_base(first)]
     return " ".join(parts)
 
 

@@ -16,19 +16,21 @@ class KnownScheduler:
     """An application's own scheduler.
 
     `guard`: whether a lock around the line is right. Where it is not, the scheduler holds locks of its own, and an outer
-    lock would make it miss minutes. `advice` says it in one sentence.
+    lock would make it miss minutes. `advice` says it in one sentence. `every`: seconds between two starts that the
+    application asks for, None where it takes any.
     """
 
     name: str
     guard: bool
     advice: str
+    every: int | None = None
 
 
 _OWN_LOCKS = "it keeps locks of its own for each task, so an outer lock would only make it miss minutes"
 _WRAP = "put flock -n around it, so that a long run does not meet the next"
 
 MAGENTO = KnownScheduler("Magento cron:run", True, f"Magento plans its own jobs; {_WRAP}")
-LARAVEL = KnownScheduler("Laravel schedule:run", False, f"Laravel decides each minute what is due; {_OWN_LOCKS}")
+LARAVEL = KnownScheduler("Laravel schedule:run", False, f"Laravel decides each minute what is due; {_OWN_LOCKS}", 60)
 WORDPRESS = KnownScheduler("WordPress wp-cron", True, f"WordPress runs the events that are due; {_WRAP}")
 DRUPAL = KnownScheduler("Drupal cron", False, "Drupal's cron takes a lock of its own in the database")
 TYPO3 = KnownScheduler("TYPO3 scheduler", False, f"TYPO3 runs the tasks that are due; {_OWN_LOCKS}")
@@ -40,7 +42,7 @@ YII = KnownScheduler("Yii schedule", False, f"the scheduler decides each minute 
 CRAFT = KnownScheduler("Craft queue", True, f"Craft works off its own queue; {_WRAP}")
 SYMFONY = KnownScheduler("Symfony Messenger", False, "it is a worker, not a cron job; run it as a service")
 GENERIC = KnownScheduler("an application's own scheduler", True, f"it decides itself what is due; {_WRAP}")
-RUN_PARTS = KnownScheduler("run-parts", False, "it starts a folder's scripts one after another; look at those")
+RUN_PARTS = KnownScheduler("run-parts", False, "it starts a folder's scripts one after another")
 
 
 def _ends(script: str, *names: str) -> bool:

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.invocations import Invocation, invocations, main_invocation
-from cron2queue.analyser.naming import interpreter
 
 _SERVERS = """
     node nodejs npm yarn pm2 java gunicorn uvicorn hypercorn daphne uwsgi puma unicorn sidekiq resque celery
@@ -22,7 +21,8 @@ _WORDS = re.compile(
 def _stays_alive(each: Invocation) -> bool:
     if each.program in ("docker-compose", "docker", "pm2"):
         return False  # they start something that is watched over already, and end
-    return each.program in SERVERS or bool(_WORDS.search(" ".join((each.path, *each.words[:4]))))
+    named = (each.program, *(word.rpartition("/")[2] for word in each.words[:3]))
+    return not SERVERS.isdisjoint(named) or bool(_WORDS.search(" ".join((each.path, *each.words[:4]))))
 
 
 @lru_cache(maxsize=8192)
@@ -36,4 +36,4 @@ def is_service(command: str) -> bool:
     main = main_invocation(command)
     if main is None:
         return False
-    return _stays_alive(main) and (main.program in SERVERS or interpreter(main) is not None or "/" in main.path)
+    return _stays_alive(main)

@@ -104,7 +104,7 @@ def _by_trade(gap: float, trade: Trade | None) -> Sign:
     if gap >= RARE:
         return _no(f"{span(gap)} lie between two starts")
     if gap <= SHORT and trade and trade.clashes:
-        return _yes(f"no lock on a job that {trade.name} every {span(gap)}")
+        return _yes(f"it {trade.name} every {span(gap)}, and no lock keeps two copies apart")
     return _unknown("nobody has measured how long its runs take")
 
 
@@ -119,7 +119,7 @@ def user_waits(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:
     if gap is None or gap >= RARE:
         return _no("nobody waits for a job that comes so seldom")
     if gap <= SHORT and trade and trade.waits:
-        return _yes(f"it {trade.name} every {span(gap)}")
+        return _yes("somebody waits for its next run")
     return _unknown("the crontab does not tell whether a user waits for it")
 
 
@@ -136,7 +136,7 @@ def lost_on_failure(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:
     if trade and trade.lost is False:
         return _no(f"it {trade.name}; the next run does the work of a failed one")
     if trade and trade.lost:
-        return _yes(f"it {trade.name}, and nothing retries a failed run")
+        return _yes("nothing retries a failed run, and its work is lost")
     return _unknown("the crontab does not tell whether the next run makes up for a failed one")
 
 

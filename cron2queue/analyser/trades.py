@@ -26,6 +26,7 @@ PAYMENT = Trade("handles payments or orders", True, True, True)
 MAIL = Trade("sends messages", True, True, True)
 QUEUE = Trade("works off a queue of its own", True, True, True)
 TRANSFER = Trade("moves data between systems", None, None, True)
+POLL = Trade("looks for something to do", None, None, True)
 INDEX = Trade("builds an index or a cache", False, None, True)
 REPORT = Trade("makes a report", False, None, None)
 BACKUP = Trade("makes a backup", False, False, True)
@@ -38,8 +39,8 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     (
         CLEANUP,
         """
-        clean cleanup clear purge prune expire expired rotate rotation vacuum tmpwatch tmpreaper sessionclean
-        gc trim delete remove truncate housekeeping fstrim logrotate clearsessions flush
+        clean cleanup clear purge prune expire expired rotate rotation vacuum tmpwatch tmpreaper sessionclean gc
+        trim delete remove truncate housekeeping fstrim logrotate clearsessions flush
         """,
     ),
     (
@@ -52,10 +53,10 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     (
         UPKEEP,
         """
-        certbot apt aptitude unattended updatedb mandb e2scrub checkarray mdadm zfs zpool btrfs smartctl
-        ntpdate hwclock freshclam geoipupdate letsencrypt acme ddclient renew update upgrade restart reload
-        run-parts anacron debsecan popularity sa1 sa2 sysstat mrtg munin awstats webalizer atop logwatch
-        rkhunter chkrootkit aide cracklib
+        certbot apticron logcheck invoke apt aptitude unattended updatedb mandb e2scrub checkarray mdadm zfs
+        zpool btrfs smartctl ntpdate hwclock freshclam geoipupdate letsencrypt acme ddclient renew update
+        upgrade restart reload run-parts anacron debsecan popularity sa1 sa2 sysstat mrtg munin awstats
+        webalizer atop logwatch rkhunter chkrootkit aide cracklib
         """,
     ),
     (
@@ -77,6 +78,12 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
         """
         queue queues worker jobs process processor dispatch dispatcher spooler outbox pending consume poll
         poller
+        """,
+    ),
+    (
+        POLL,
+        """
+        poll poller process processor worker jobs
         """,
     ),
     (
@@ -102,9 +109,9 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     (
         TRANSFER,
         """
-        import importer export exporter sync synchronize fetch download upload feed feeds rsync stock
-        inventory price prices crawl crawler scrape scraper migrate transfer mirror replicate ftp pull stage
-        catalog products edi erp crm
+        import importer export exporter sync synchronize fetch download upload feed feeds rsync stock inventory
+        price prices crawl crawler scrape scraper migrate transfer mirror replicate ftp pull stage catalog
+        products edi erp crm
         """,
     ),
 )

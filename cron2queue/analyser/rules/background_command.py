@@ -49,6 +49,7 @@ class BackgroundCommand(EntryRule):
                     entry,
                     "& sends it to the background: cron takes the job for ended at once, and nobody sees how it ends",
                     "leave the & out, or end the line with wait",
+                    severity=self.severity if each is top[-1] else Severity.NOTE,
                     column=column_in_line(entry, each.end),
                     evidence="the shell does not wait for background commands",
                 )

@@ -13,7 +13,6 @@ from cron2queue.analyser.spreading import Spread, peak_of_starts, spread
 
 HERD = 4
 CROWD = 6
-SHOWN = 8
 
 
 class HerdOfStarts(Rule):
@@ -71,13 +70,12 @@ class HerdOfStarts(Rule):
         herd = [each for each in ours if each.days >> day & 1 and each.starts & where]
         times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])
         often = f"{times} and {len(minutes) - 3} more times" if len(minutes) > 3 else times
-        new = "; ".join(f"line {move.entry.number}: {move.schedule_text}" for move in proposal.moves[:SHOWN])
-        rest = f"; and {len(proposal.moves) - SHOWN} more" if len(proposal.moves) > SHOWN else ""
+        new = "; ".join(f"line {move.entry.number}: {move.schedule_text}" for move in proposal.moves)
         places = [Place(path=each.file.path, line=each.entry.number) for each in herd]
         return self.at(
             places[0],
             f"{top} entries start in the same minute, at {often}",
-            f"spread them: {new}{rest}",
+            f"spread them: {new}",
             severity=Severity.WARNING if top >= CROWD else Severity.NOTE,
             evidence=f"with these minutes at most {proposal.after} start together; counted over the 28 days ahead",
             related=tuple(places[1:]),

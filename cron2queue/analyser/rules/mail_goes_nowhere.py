@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
+from cron2queue.analyser.templates import is_template
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile
 
@@ -56,6 +57,8 @@ class MailGoesNowhere(Rule):
         if file.dialect not in ("debian", "cronie"):
             return
         for line in file.assignments:
+            if is_template(line.value):
+                continue
             if line.name == "MAILTO" and line.value and not _SAFE.fullmatch(line.value) and "$" not in line.value:
                 yield self.at_line(
                     file,

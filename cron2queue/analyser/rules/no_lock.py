@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock
+from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import known_scheduler
 from cron2queue.analyser.timing import MINUTE, known_duration, shortest_gap, span
@@ -71,9 +72,9 @@ class NoLock(EntryRule):
             file,
             entry,
             f"started every {span(gap)} with no lock: a slow run and the next work side by side",
-            "flock -n -E 75 /run/lock/NAME.lock COMMAND (convert does it)",
+            f"flock -n -E 75 /run/lock/cron2queue/{job_name(entry.command)}.lock COMMAND (convert does it)",
             severity=Severity.NOTE if scheduler else self.severity,
-            evidence=f"its name says that it {what}" if not scheduler else f"{what} on an interval of {span(gap)}",
+            evidence=f"its name says that it {what}" if not scheduler else f"{what}, which takes no lock of its own",
         )
 
     def _nearly(
@@ -84,7 +85,7 @@ class NoLock(EntryRule):
             file,
             entry,
             f"runs take up to {span(long)}, the next start comes after {span(gap)}, and no lock keeps them apart",
-            "flock -n -E 75 /run/lock/NAME.lock COMMAND (convert does it)",
+            f"flock -n -E 75 /run/lock/cron2queue/{job_name(entry.command)}.lock COMMAND (convert does it)",
             confidence=sure,
             evidence=f"{source}; {daemon(file.dialect).title} starts the second copy",
         )

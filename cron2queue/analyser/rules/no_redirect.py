@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.invocations import invocations
+from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -62,7 +63,7 @@ class NoRedirect(EntryRule):
             "no redirect: what it prints is thrown away, since MAILTO is empty"
             if lost
             else "no redirect: what it prints goes to the user's mail",
-            "append to a log: >> /var/log/NAME.log 2>&1",
+            f"append to a log: >> /var/log/{job_name(entry.command)}.log 2>&1",
             evidence="cron mails the output of each job to MAILTO, or to the crontab's user",
         )
 

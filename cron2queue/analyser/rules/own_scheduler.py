@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
+from cron2queue.analyser.timing import MINUTE, shortest_gap, span
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -28,6 +29,7 @@ class OwnScheduler(EntryRule):
     bad = (
         "* * * * * www-data cd /var/www/shop && php bin/magento cron:run\n",
         "* * * * * www-data php /var/www/app/artisan schedule:run >> /dev/null 2>&1\n",
+        "0 0 * * * www-data php /var/www/app/artisan schedule:run\n",
         "*/5 * * * * www-data php -f /var/www/nextcloud/cron.php\n",
         "*/15 * * * * www-data wget -q -O - https://blog.example.com/wp-cron.php?doing_wp_cron\n",
     )
@@ -39,7 +41,18 @@ class OwnScheduler(EntryRule):
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """By the programs and words that these applications document."""
         known = known_scheduler(entry.command)
-        if known is not None and known is not RUN_PARTS:
+        if known is None or known is RUN_PARTS:
+            return
+        gap = shortest_gap(entry)
+        if known.every is not None and gap is not None and gap > known.every:
+            message = (
+                f"{known.name} is to be started every {span(known.every)}, and starts every {span(gap)}: its jobs are missed"
+            )
+            remedy = "write * * * * *" if known.every == MINUTE else f"start it every {span(known.every)}"
+            yield self.at_entry(
+                subject, file, entry, message, remedy, severity=Severity.WARNING, evidence="the application's own documentation"
+            )
+        else:
             yield self.at_entry(
                 subject,
                 file,

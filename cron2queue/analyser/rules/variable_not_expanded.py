@@ -58,7 +58,7 @@ class VariableNotExpanded(Rule):
             file,
             line,
             f"{line.name} is taken as it is written, nothing in it is expanded{searched}",
-            f"write it out: PATH={daemon(file.dialect).path}:..." if line.name == "PATH" else "write the value out",
+            f"write it out, beginning with {daemon(file.dialect).path}" if line.name == "PATH" else "write the value out",
             severity=Severity.ERROR if line.name == "PATH" else self.severity,
             evidence=f"{daemon(file.dialect).title} never expands variables in a crontab's assignments",
         )
