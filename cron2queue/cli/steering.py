@@ -11,11 +11,12 @@ from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.words import duration, plural, shown
 from cron2queue.cli.showing import not_found, resolved
 from cron2queue.errors import Refused, UsageError
+from cron2queue.runtime.drafts import checked_name
 from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.store import Store
 
-BATCH = 500
+NAME_LENGTH = 64
 _CANCELLED = {
     JobState.CANCELLED: "cancelled",
     JobState.CANCEL_REQUESTED: "asked to stop",
@@ -94,6 +95,7 @@ def _dead(inspection: Inspection, wanted: JobFilter) -> Iterator[str]:
 
 def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
     """`queues pause`."""
+    checked_name("queue", name, NAME_LENGTH)
     changed = operation.store().pause(name, by=by)
     said = "is paused: nothing more is claimed from it" if changed else "was paused already"
     tell(format, {"queue": name, "paused": True, "changed": changed, "by": by}, f"{shown(name)} {said}")
@@ -101,6 +103,7 @@ def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> Non
 
 def resume_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
     """`queues resume`."""
+    checked_name("queue", name, NAME_LENGTH)
     changed = operation.store().resume(name, by=by)
     said = "goes on" if changed else "was not paused"
     tell(format, {"queue": name, "paused": False, "changed": changed, "by": by}, f"{shown(name)} {said}")

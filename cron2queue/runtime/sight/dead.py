@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, or_, select
 
 from cron2queue.runtime.instants import EPOCH
 from cron2queue.runtime.jobs import JobState
-from cron2queue.runtime.sight.jobs import JobFilter, conditions
+from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible
 from cron2queue.runtime.sight.queues import capped, names
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import COUNT_CAP, Count, DeadGroup, DeadView
@@ -27,6 +27,8 @@ def folded(message: str) -> str:
 
 def dead(connection: Connection, tables: Tables, wanted: JobFilter, cap: int = COUNT_CAP) -> DeadView:
     """The newest dead jobs that fit the filter, grouped; the filter's own states are not asked."""
+    if impossible(wanted):
+        return DeadView(groups=(), looked_at=0, total=Count())
     rows = list(_newest(connection, tables, wanted, cap))
     total = Count()
     for queue in _queues(connection, tables, wanted):
@@ -92,6 +94,8 @@ def ids(
 
     One walk along the index of ended jobs that never comes back to what it has passed.
     """
+    if impossible(wanted):
+        return [], None
     jobs = tables.jobs.c
     since, number = after if after is not None else (wanted.ended_since or EPOCH, 0)
     later = or_(jobs.finished_at > since, and_(jobs.finished_at == since, jobs.id > number))

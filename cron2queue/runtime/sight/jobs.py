@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import ActionView, AttemptView, JobView
+from cron2queue.text import cut_bytes
 
 MOST_ATTEMPTS = 200
 MOST_ACTIONS = 100
@@ -36,16 +37,20 @@ class JobFilter:
     limit: int = 50
 
 
+def impossible(wanted: JobFilter) -> bool:
+    """Whether a word of the filter can be no name or id at all: MySQL refuses to compare such words."""
+    return not all((word or "").isascii() for word in (wanted.queue, wanted.kind, wanted.before_id))
+
+
 def conditions(tables: Tables, wanted: JobFilter) -> list[ColumnElement[bool]]:
     """The filter in SQL: the one place where an owner is compared."""
     jobs = tables.jobs.c
     asked: list[ColumnElement[bool]] = []
     if wanted.owner is not None:
         asked.append(jobs.owner == wanted.owner)
-    if wanted.queue is not None:
-        asked.append(jobs.queue == wanted.queue)
-    if wanted.kind is not None:
-        asked.append(jobs.kind == wanted.kind)
+    for column, word in ((jobs.queue, wanted.queue), (jobs.kind, wanted.kind)):
+        if word is not None:
+            asked.append(column == word)
     if wanted.key is not None:
         asked.append(jobs.job_key == wanted.key)
     if wanted.created_since is not None:
@@ -53,7 +58,7 @@ def conditions(tables: Tables, wanted: JobFilter) -> list[ColumnElement[bool]]:
     if wanted.ended_since is not None:
         asked.append(jobs.finished_at >= wanted.ended_since)
     if wanted.error is not None:
-        asked.append(jobs.message.contains(wanted.error, autoescape=True))
+        asked.append(jobs.message.contains(cut_bytes(wanted.error, 1000), autoescape=True))
     if wanted.states:
         asked.append(jobs.state.in_(wanted.states))
     return asked
@@ -61,6 +66,8 @@ def conditions(tables: Tables, wanted: JobFilter) -> list[ColumnElement[bool]]:
 
 def job(connection: Connection, tables: Tables, public_id: str, *, owner: str | None = None) -> JobView | None:
     """One job with every attempt, or None: for another owner's job the same None as for no job."""
+    if not public_id.isascii():
+        return None
     found = connection.execute(
         select(tables.jobs).where(tables.jobs.c.public_id == public_id, *conditions(tables, JobFilter(owner=owner)))
     ).first()
@@ -72,6 +79,8 @@ def job(connection: Connection, tables: Tables, public_id: str, *, owner: str | 
 def ids(connection: Connection, tables: Tables, beginning: str, *, owner: str | None = None) -> tuple[str, ...]:
     """Up to two public ids that begin like this; fewer than six letters are taken as a whole id only."""
     jobs = tables.jobs.c
+    if not beginning.isascii():
+        return ()
     exact = jobs.public_id == beginning
     fits = exact if len(beginning) < SHORTEST_BEGINNING else jobs.public_id.between(beginning, beginning + "g")
     chosen = select(jobs.public_id).where(fits, *conditions(tables, JobFilter(owner=owner)))

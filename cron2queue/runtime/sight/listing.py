@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from cron2queue.runtime.jobs import JobState
-from cron2queue.runtime.sight.jobs import JobFilter, conditions, view
+from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible, view
 from cron2queue.runtime.sight.queues import names
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import JobView
@@ -31,6 +31,8 @@ class Listing:
 
 def listing(connection: Connection, tables: Tables, wanted: JobFilter) -> Listing:
     """The newest jobs that fit the filter."""
+    if impossible(wanted):
+        return Listing(jobs=())
     before = _number(connection, tables, wanted)
     ids, partial = _ids(connection, tables, wanted, before)
     newest = sorted(set(ids), reverse=True)
