@@ -170,11 +170,23 @@ class Calendar:
         `start` and `end` are aware; `zone` is the daemon's. The daemon is taken to run since before `start`.
         """
         first, last = _utc_minute(start), _utc_minute(end)
-        if self.never_fires or first >= last:
-            return iter(())
         if self.zone:
-            return self._fires_of_own_zone(first, last, zone)
+            return (Fire(fire.at.astimezone(zone), fire.nominal) for fire in self._own_zone_fires(first, last, zone))
         return self._fires(first, last, zone)
+
+    def real_minutes(self, start: datetime, end: datetime, zone: tzinfo) -> list[int]:
+        """The starts of `fires_between` as minutes since 1970-01-01 UTC, for counting: no datetime is made."""
+        first, last = _utc_minute(start), _utc_minute(end)
+        if self.zone:
+            return [int(fire.at.timestamp()) // 60 for fire in self._own_zone_fires(first, last, zone)]
+        found: list[int] = []
+        for piece in self._pieces(first, last, zone):
+            if isinstance(piece, Start):
+                found.append(piece.utc)
+                continue
+            for day, times in self._days_between(piece.first + piece.offset, piece.last + piece.offset):
+                found.extend(map((day * DAY - piece.offset).__add__, times))
+        return found
 
     def _due(self) -> Due:
         @functools.lru_cache(maxsize=8)
@@ -189,12 +201,21 @@ class Calendar:
         return Due(matches, self.wildcard, catches_up=self.zone is None)
 
     def _fires(self, first: int, last: int, zone: tzinfo) -> Iterator[Fire]:
+        for piece in self._pieces(first, last, zone):
+            if isinstance(piece, Start):
+                yield _fire(piece, zone)
+            else:
+                yield from self._plain(piece)
+
+    def _pieces(self, first: int, last: int, zone: tzinfo) -> "Iterator[_Span | Start]":
+        """What happens from `first` to before `last`: spans in which the clock just runs on, and single starts."""
+        if self.never_fires or first >= last:
+            return
         position = first - _AFTERMATH
         real = offset = offset_minutes(position, zone)
         repeated_until = position
         for change in changes(zone, position, last):
-            span = _Span(max(position, first), change.utc, offset, real, repeated_until, zone)
-            yield from self._plain(span)
+            yield _Span(max(position, first), change.utc, offset, real, repeated_until, zone)
             position, real = max(position, change.utc), change.after
             repeated_until = change.utc + max(0, change.before - change.after)
             if not jumps(self.clock_rule, change):
@@ -203,8 +224,8 @@ class Calendar:
                 continue
             starts, position = self._aftermath(change._replace(before=offset), position, last)
             offset = change.after
-            yield from (_fire(each, zone) for each in starts if each.utc >= first)
-        yield from self._plain(_Span(max(position, first), last, offset, real, repeated_until, zone))
+            yield from (start for start in starts if start.utc >= first)
+        yield _Span(max(position, first), last, offset, real, repeated_until, zone)
 
     def _aftermath(self, change: Change, position: int, last: int) -> tuple[list[Start], int]:
         if self.clock_rule is ClockRule.WALL:
@@ -232,7 +253,7 @@ class Calendar:
             deltas = times_of_day if times is whole else tuple(timedelta(minutes=time) for time in times)
             yield from map(Fire, map(aware.__add__, deltas), map(midnight.__add__, deltas))
 
-    def _fires_of_own_zone(self, first: int, last: int, zone: tzinfo) -> Iterator[Fire]:
+    def _own_zone_fires(self, first: int, last: int, zone: tzinfo) -> Iterator[Fire]:
         """Cronie's CRON_TZ: each real minute as it reads there; fixed times inside the host's repeated hour are lost."""
         own = zone_named(self.zone or "")
         lost = [
@@ -243,7 +264,7 @@ class Calendar:
         wall = replace(self, zone=None, clock_rule=ClockRule.WALL)
         for fire in wall._fires(first, last, own):
             if not any(int(fire.at.timestamp()) // 60 in minutes for minutes in lost):
-                yield Fire(fire.at.astimezone(zone), fire.nominal)
+                yield fire
 
     def next_fires(self, start: datetime, zone: tzinfo, count: int) -> list[Fire]:
         """The first `count` starts from `start` on; fewer when the schedule ends before the end of the calendar."""
