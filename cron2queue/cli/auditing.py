@@ -137,8 +137,10 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.evidence.book import gather
+    from cron2queue.evidence.book import EvidenceBook, gather
 
+    if not (request.logs or request.journal or request.observations):
+        return EvidenceBook.empty("no log, journal or recording was given")
     return gather(
         [Path(each) for each in request.logs or []],
         journal=None if request.journal is None else Path(request.journal),

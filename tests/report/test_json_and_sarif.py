@@ -151,3 +151,17 @@ def test_sarif_tells_what_was_not_judged_and_what_was_not_read() -> None:
     assert run["invocations"][0]["executionSuccessful"] is False
     assert [each["level"] for each in told] == ["error", "note"]
     assert told[1]["associatedRule"] == {"id": "C2Q405"}
+
+
+def test_every_key_of_the_schema_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/audit-json.md").read_text(encoding="utf-8")
+
+    def keys(schema: Any) -> set[str]:
+        if isinstance(schema, list):
+            return set().union(*(keys(each) for each in schema))
+        if not isinstance(schema, dict):
+            return set()
+        return set(schema.get("properties", {})) | set().union(*(keys(each) for each in schema.values()))
+
+    assert len(keys(AUDIT_SCHEMA)) > 60
+    assert {key for key in keys(AUDIT_SCHEMA) if not any(f"{mark}{key}`" in page for mark in ("`", "."))} == set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.console import Console
 from rich.text import Text
 
 from cron2queue.report.figures import Places, standing
@@ -60,6 +59,8 @@ def _no_evidence(audit: Audit, ink: Ink) -> list[Text]:
 
 
 def _colored(lines: list[Text], width: int) -> str:
+    from rich.console import Console
+
     sink = io.StringIO()
     console = Console(
         file=sink, width=width, force_terminal=True, color_system="standard", markup=False, emoji=False, highlight=False

@@ -82,7 +82,7 @@ def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
     for reason in options.unreadable:
         lines += [styled(row, "error") for row in hanging(ink.text(reason), ink.width, first="NOT READ  ")]
     failed = failing(audit, options.fail_on)
-    status = 1 if failed else 3 if options.unreadable else 0
+    status = 3 if options.unreadable else 1 if failed else 0
     word = "FAIL" if failed else "OK  "
     at_least = "" if options.fail_on == "error" else f" of {options.fail_on} or worse"
     said = counted(failed, "error") if failed and not at_least else counted(failed, "finding") + at_least
@@ -91,8 +91,8 @@ def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
     rows = spread(ink, f"{word} {counts}", f"exit status {status}")
     lines.append(joined((word, "error" if failed else "good"), rows[0][4:]))
     lines += [Text(row) for row in rows[1:]]
-    if options.next_command:
-        lines += [
-            joined((row[:4], "heading"), row[4:]) for row in hanging(ink.text(options.next_command), ink.width, first="Next ")
-        ]
+    command, gap, remark = options.next_command.partition("     ")
+    parts = [ink.text(command), ink.text(remark.strip())] if gap else [ink.text(command)]
+    rows = flowing(parts, ink.width - 5, gap="     ") if command else []
+    lines += [joined(("Next " if not n else "     ", "heading"), row) for n, row in enumerate(rows)]
     return lines
