@@ -5,7 +5,7 @@ point: what came before is used, and the rest is named as skipped. So is what fo
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import IO, cast
 
@@ -69,7 +69,7 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def blocks(file: LogFile, tale: Tale, limits: Limits) -> Iterator[bytes]:
+def blocks(file: LogFile, tale: Tale, limits: Limits) -> Generator[bytes, None, None]:
     """The file's lines in blocks, each beginning with a line feed and ending without one; never raises."""
     try:
         raw = opened(file)
@@ -78,7 +78,7 @@ def blocks(file: LogFile, tale: Tale, limits: Limits) -> Iterator[bytes]:
         return
     with raw:
         try:
-            yield from _whole_lines(_unpacked(raw, file, tale, limits), tale)
+            yield from whole_lines(_unpacked(raw, file, tale, limits), tale)
         except NotALog as wrong:
             tale.skipped.append(f"{file.shown}: {wrong}")
         except read_errors() as wrong:
@@ -111,7 +111,8 @@ def _bounded(stream: IO[bytes], counted: _Counted, file: LogFile, limits: Limits
         yield piece
 
 
-def _whole_lines(stream: Iterator[bytes], tale: Tale) -> Iterator[bytes]:
+def whole_lines(stream: Iterator[bytes], tale: Tale) -> Iterator[bytes]:
+    """Pieces made into blocks of whole lines, each beginning with a line feed and ending without one."""
     carry, dropping = b"\n", False
     for piece in stream:
         if dropping:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from cron2queue.evidence.blocks import Limits, Tale, blocks
+from cron2queue.evidence.filtering import sieved, worth_sieving
 from cron2queue.evidence.inputs import LogFile, LogSet
-from cron2queue.evidence.reading import Formats, Item, JournalReader, Reader, new_formats, reader_of
+from cron2queue.evidence.log_format import Event
+from cron2queue.evidence.reading import Formats, JournalReader, Reader, SyslogReader, new_formats, reader_of
 from cron2queue.evidence.sampling import last_stamp, sampled
 from cron2queue.evidence.stamps import Clock, NoStamp, first_years, stamp_of
 from cron2queue.evidence.statistics import Window
@@ -39,71 +41,108 @@ class Look:
     formats: set[str] = field(default_factory=set)
 
 
-def emitted(log_set: LogSet, look: Look) -> Iterator[list[Item]]:
+def emitted(log_set: LogSet, look: Look) -> Iterator[list[Event]]:
     """The events of a set, oldest file first, in lists of those of one block."""
     newest = (look.at + timedelta(days=1)).astimezone(look.zone).replace(tzinfo=None)
-    years = _years(log_set.files, newest)
+    samples = [sampled(file) for file in log_set.files]
+    years = _years(log_set.files, samples, newest)
     formats = Formats(new_formats())
-    for file, year in zip(log_set.files, years, strict=True):
-        yield from _file(file, year, newest, formats, look)
+    for file, year, stamps in zip(log_set.files, years, samples, strict=True):
+        yield from _file(file, Clock(look.zone, year, newest), stamps, formats, look)
 
 
-def _years(files: Sequence[LogFile], newest: datetime) -> list[int]:
-    """The year of each file's first line; a file's own date, where it is known, bounds it from above."""
-    samples = [sampled(file) for file in files]
+def _years(files: Sequence[LogFile], samples: Sequence[Sequence[bytes | None]], newest: datetime) -> list[int]:
+    """The year of each file's first line; the date of the newest file, where it is known, bounds it from above."""
     if not files:
         return []
     end = files[-1].end
     bound = newest if end is None else min(newest, end + timedelta(days=1))
-    years = first_years(samples, bound)
-    return [year if stamps else bound.year for year, stamps in zip(years, samples, strict=True)]
+    known = [[stamp for stamp in stamps if stamp is not None] for stamps in samples]
+    years = first_years(known, bound)
+    return [year if stamps else bound.year for year, stamps in zip(years, known, strict=True)]
 
 
-def _file(file: LogFile, year: int, newest: datetime, formats: Formats, look: Look) -> Iterator[list[Item]]:
-    reader: Reader | None = None
-    first: bytes | None = None
-    block = b""
-    seen: list[Item] = []
-    for block in blocks(file, look.tale, look.limits):
-        if reader is None:
-            reader = reader_of(block, formats, zone=look.zone, year=year, newest=newest)
-            first = stamp_of(block.lstrip(b"\n")[:80])
-        items = reader.events(block)
-        if items:
-            seen = [seen[0] if seen else items[0], items[-1]]
-            look.formats.update({item.source for item in items[:50]})
-            yield items
+def _file(file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look) -> Iterator[list[Event]]:
+    account = _Account(file=file, clock=clock.afresh(), look=look)
+    for reader, block in _blocks(file, clock, stamps, formats, look):
+        account.block(reader, block)
+        events = reader.events(block)
+        if events:
+            account.events(events)
+            yield events
         if look.progress is not None:
             look.progress(look.tale.bytes_read, look.total)
-    if reader is not None:
-        _account(file, reader, first, block, seen, Clock(look.zone, year, newest), look)
+    account.close([stamp for stamp in stamps if stamp is not None])
 
 
-def _account(
-    file: LogFile, reader: Reader, first: bytes | None, block: bytes, seen: list[Item], clock: Clock, look: Look
-) -> None:
-    if isinstance(reader, JournalReader):
-        look.not_json += reader.not_json
-    else:
-        look.bad_stamps += reader.bad_stamps
-    span = Span(seen[0].at, seen[-1].at) if seen else None
-    stamped = _span(first, last_stamp(block), clock)
-    if span is not None and stamped is not None:
-        span = Span(min(span.start, stamped.start), max(span.end, stamped.end))
-    if (span or stamped) is None:
-        look.tale.skipped.append(f"{file.shown}: no line with a time stamp that is known here")
-    else:
-        look.spans.append(span or stamped or Span(0, 0))
+def _blocks(
+    file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look
+) -> Iterator[tuple[Reader, bytes]]:
+    """The file's blocks and who reads them; those of a large syslog are sieved first."""
+    reading = blocks(file, look.tale, look.limits)
+    block = next(reading, None)
+    if block is None:
+        return
+    reader = reader_of(block, formats, clock)
+    if isinstance(reader, SyslogReader) and worth_sieving(file, stamps):
+        fewer = sieved(file, look.tale)
+        if fewer is not None:
+            reading.close()
+            yield from ((reader, each) for each in fewer)
+            return
+    yield reader, block
+    yield from ((reader, each) for each in reading)
 
 
-def _span(first: bytes | None, last: bytes | None, clock: Clock) -> Span | None:
-    if first is None or last is None:
-        return None
-    try:
-        start, end = clock.seconds(first), clock.seconds(last)
-    except NoStamp:
-        return None
-    return Span(start, end) if end >= start else None
+@dataclass(slots=True, kw_only=True)
+class _Account:
+    """What is to be told of one file, gathered on the way."""
+
+    file: LogFile
+    clock: Clock
+    look: Look
+    reader: Reader | None = None
+    first: bytes | None = None
+    last: bytes = b""
+    seen: Span | None = None
+
+    def block(self, reader: Reader, block: bytes) -> None:
+        """One block."""
+        if self.reader is None:
+            self.reader = reader
+            self.first = stamp_of(block.lstrip(b"\n")[:80])
+        self.last = block
+
+    def events(self, events: Sequence[Event]) -> None:
+        """Its events."""
+        start, end = events[0].at, events[-1].at
+        self.seen = Span(min(start, self.seen.start) if self.seen else start, max(end, self.seen.end) if self.seen else end)
+
+    def close(self, stamps: Sequence[bytes]) -> None:
+        """Tell the look of all of it."""
+        if self.reader is None:
+            return
+        if isinstance(self.reader, JournalReader):
+            self.look.not_json += self.reader.not_json
+        else:
+            self.look.bad_stamps += self.reader.bad_stamps
+        stamped = _span([stamp for stamp in (self.first, *stamps, last_stamp(self.last)) if stamp], self.clock)
+        spans = [span for span in (self.seen, stamped) if span is not None]
+        if spans:
+            self.look.spans.append(Span(min(each.start for each in spans), max(each.end for each in spans)))
+        else:
+            self.look.tale.skipped.append(f"{self.file.shown}: no line with a time stamp that is known here")
+
+
+def _span(stamps: Sequence[bytes], clock: Clock) -> Span | None:
+    """From the earliest of these stamps, which are in order, to the latest."""
+    moments: list[float] = []
+    for stamp in stamps:
+        try:
+            moments.append(clock.seconds(stamp))
+        except NoStamp:
+            continue
+    return Span(min(moments), max(moments)) if moments else None
 
 
 def covered(spans: Sequence[Span]) -> tuple[Window | None, float]:

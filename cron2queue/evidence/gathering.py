@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, tzinfo
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from cron2queue.crontab.lines import CrontabFile, entry_ids
@@ -14,11 +16,11 @@ from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted,
 from cron2queue.evidence.emptiness import nothing_to_do
 from cron2queue.evidence.inputs import LogFile, LogSet, log_sets, spooled
 from cron2queue.evidence.ledger import Ledger
+from cron2queue.evidence.log_format import Event
 from cron2queue.evidence.matching import Index, Listed, listed
 from cron2queue.evidence.merging import Merger
 from cron2queue.evidence.observations import recorded
 from cron2queue.evidence.pairing import Pairer
-from cron2queue.evidence.reading import Item
 from cron2queue.evidence.runs import Run
 from cron2queue.evidence.sessions import SessionPairing
 from cron2queue.evidence.statistics import Evidence, Window
@@ -26,6 +28,7 @@ from cron2queue.evidence.tally import Tally, moment
 
 _ROTATION_GAP = 3_600.0
 _MOST_HOSTS = 1_000
+_host = attrgetter("host")
 Listen = Callable[[Run], None]
 
 
@@ -84,8 +87,8 @@ def _read_logs(
     merger = Merger(streams)
     pairers: dict[bytes, Pairer] = {}
     hosts: dict[bytes, int] = {}
-    for items in merger if streams else ():
-        _pair(items, pairers, hosts, lambda: Pairer(ledger, SessionPairing(ledger, ordered=len(streams) == 1), says))
+    for events in merger if streams else ():
+        _pair(events, pairers, hosts, lambda: Pairer(ledger, SessionPairing(ledger, ordered=len(streams) == 1), says))
     for pairer in pairers.values():
         pairer.finish()
     if merger.doubles:
@@ -93,17 +96,13 @@ def _read_logs(
     return hosts
 
 
-def _pair(items: Iterable[Item], pairers: dict[bytes, Pairer], hosts: dict[bytes, int], new: Callable[[], Pairer]) -> None:
-    host, take = None, None
-    for _, where, source, event in items:
-        if where != host or take is None:
-            host = where
-            pairer = pairers.get(host)
-            if pairer is None:
-                pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
-            take = pairer.take
-            hosts[host] = hosts.get(host, 0) + 1
-        take(event, source)
+def _pair(events: list[Event], pairers: dict[bytes, Pairer], hosts: dict[bytes, int], new: Callable[[], Pairer]) -> None:
+    for host, of_host in groupby(events, key=_host):
+        pairer = pairers.get(host)
+        if pairer is None:
+            pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
+        pairer.take(of_host)
+        hosts[host] = hosts.get(host, 0) + 1
 
 
 def _book(

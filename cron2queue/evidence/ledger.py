@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
+from math import inf
 from typing import cast
 
 from cron2queue.crontab.lines import EntryId
@@ -83,7 +84,7 @@ class Ledger:
         self.meetings = Meetings()
         self.strangers = Strangers()
         self.runs = self.matched = 0
-        self.first = self.last = 0.0
+        self.first, self.last = inf, -inf
         self.changes: dict[str, float] = {}
         self.told: set[tuple[str, str]] = set()
 
@@ -104,19 +105,24 @@ class Ledger:
             tally = self._remember(start.subject)
         if tally is _RECORDED:
             return
-        self._see(start.at)
+        at = start.at
+        if at > self.last:
+            self.last = at
+        if at < self.first:
+            self.first = at
         self.runs += 1
         if tally is None:
             self.strangers.add(start.subject, start.at)
             return
         self.matched += 1
         start.tally = tally
-        tally.start(start.at, start.source)
+        tally.start(at, start.source)
         self.meetings.add(start)
 
     def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
         """An end with a known duration."""
-        self._see(at)
+        if at > self.last:
+            self.last = at
         tally = start.tally
         if self._listen is not None:
             self._listen(_run(start, ending, ended=at, pairing=pairing))
@@ -125,7 +131,8 @@ class Ledger:
         tally.end(start.at, at - start.at, ending, pairing)
         tally.judged += 1
         self.meetings.ended(start, at)
-        self._count_met(start, tally)
+        if start.met_at_start:
+            self._count_met(start, tally)
 
     def bounded(self, start: Started, low: float, high: float | None, ending: Ending) -> None:
         """An end of which only limits are known: it was alive for the lower of them."""
@@ -160,7 +167,8 @@ class Ledger:
 
     def refused(self, subject: Subject, at: float, source: str) -> None:
         """A start that the daemon skipped, since the run before was alive."""
-        self._see(at)
+        self.last = max(self.last, at)
+        self.first = min(self.first, at)
         tally = self._remember(subject)
         if tally is not None:
             tally.start(at, source)
@@ -174,12 +182,6 @@ class Ledger:
     def reports(self, what: str, source: str) -> None:
         """The source tells of all output, or of all failures."""
         self.told.add((source, what))
-
-    def _see(self, at: float) -> None:
-        if at > self.last:
-            self.last = at
-        if not self.first or at < self.first:
-            self.first = at
 
     def _remember(self, subject: Subject) -> Tally | None:
         ids = self._index.of(subject)

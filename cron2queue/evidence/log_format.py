@@ -5,6 +5,7 @@ syslog messages by their tag (`tags` and `read`), or whole files that are not sy
 Formats are asked in the order of `rank`; the first that understands a message has it.
 """
 
+import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -59,11 +60,15 @@ class Ending(NamedTuple):
     nothing_to_do: bool | None = None
 
 
+NO_ENDING = Ending()
+
+
 class Event(NamedTuple):
     """One thing that happened, `at` seconds since 1970 (UTC).
 
     `key` joins START and END where the source has such a thing; else they are joined by text or by session. `pid` is the
-    process that logged it, `child` the process that the message names.
+    process that logged it, `child` the process that the message names. The reader fills in `host` and `source`, the name
+    of the format.
     """
 
     at: float
@@ -73,6 +78,8 @@ class Event(NamedTuple):
     pid: int = 0
     child: int = 0
     detail: object = None
+    host: bytes = b""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +103,8 @@ class Sample:
     runs: tuple[Seen, ...]
 
 
+ENDLESS = "endless"
+_JOB = re.compile(rb"\(([^ )]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?(.*)", re.DOTALL)
 Fields = Mapping[str, str]
 NO_FIELDS: Fields = {}
 
@@ -107,11 +116,28 @@ class LogFormat:
     tags: ClassVar[tuple[bytes, ...]] = ()
     """Regular expressions of its syslog tags (linear, no groups); none when the format is not syslog."""
     rank: ClassVar[int] = 50
+    jobs: ClassVar[Mapping[bytes, Op]] = {}
+    """The verbs of messages `(user) VERB (command)`: these are read by the thousand, without asking the format."""
+    numbered: ClassVar[bool] = False
+    """The command in `jobs` stands behind its process's number: `([82] command)`; logger and number are the key."""
+    endless: ClassVar[bool] = False
+    """Ends are never logged."""
     samples: ClassVar[tuple[Sample, ...]]
 
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
         """What one syslog message says, or None when it is not this format's. `fields` is filled by the journal only."""
         return None
+
+    def job(self, at: float, pid: int, text: bytes, subjects: "Subjects") -> Event | None:
+        """The event of a message of `jobs`."""
+        found = _JOB.match(text) if self.jobs else None
+        op = self.jobs.get(found[2]) if found else None
+        if found is None or op is None or (found[3] is not None) != self.numbered:
+            return None
+        user, _, child, rest = found.groups()
+        key = (pid, int(child)) if child else None
+        detail = ENDLESS if self.endless else None
+        return Event(at, op, key, subjects.of(user, rest), pid, int(child or 0), detail)
 
     def claims(self, head: bytes) -> bool:
         """Whether a file that begins so is written in this format throughout."""

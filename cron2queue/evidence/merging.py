@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from cron2queue.evidence.reading import Item
+from cron2queue.evidence.log_format import Event
 
 _SAME = 2.0  # seconds between the stamps that two logs give to one message
 _REMEMBERED = 20_000
@@ -18,10 +18,10 @@ _at = itemgetter(0)
 
 @dataclass(slots=True)
 class _Stream:
-    source: Iterator[list[Item]]
+    source: Iterator[list[Event]]
     number: int
     journal: bool
-    items: list[Item] = field(default_factory=list)
+    items: list[Event] = field(default_factory=list)
     first: float | None = None
     done: bool = False
 
@@ -35,7 +35,7 @@ class _Stream:
                 if self.first is None:
                     self.first = items[0].at
 
-    def taken(self, until: float) -> list[Item]:
+    def taken(self, until: float) -> list[Event]:
         """What is due up to then."""
         place = len(self.items) if self.items[-1].at <= until else bisect_right(self.items, until, key=_at)
         due, self.items = self.items[:place], self.items[place:]
@@ -45,12 +45,12 @@ class _Stream:
 class Merger:
     """Merges the streams; `doubles` counts what was left out, since another log has it too."""
 
-    def __init__(self, streams: Sequence[tuple[Iterator[list[Item]], bool]]) -> None:
+    def __init__(self, streams: Sequence[tuple[Iterator[list[Event]], bool]]) -> None:
         self._streams = [_Stream(source, number, journal) for number, (source, journal) in enumerate(streams)]
         self._recent: dict[object, tuple[float, int]] = {}
         self.doubles = 0
 
-    def __iter__(self) -> Iterator[list[Item]]:
+    def __iter__(self) -> Iterator[list[Event]]:
         if len(self._streams) == 1:
             yield from self._streams[0].source
             return
@@ -62,16 +62,16 @@ class Merger:
                 return
             yield self._next(live)
 
-    def _next(self, live: list[_Stream]) -> list[Item]:
+    def _next(self, live: list[_Stream]) -> list[Event]:
         until = min(stream.items[-1].at for stream in live)
-        due: list[Item] = []
+        due: list[Event] = []
         journals = [stream for stream in live if stream.journal]
         for stream in live:
             due.extend(self._once(stream, stream.taken(until), journals))
         due.sort(key=_at)
         return due
 
-    def _once(self, stream: _Stream, items: list[Item], journals: list[_Stream]) -> Iterator[Item]:
+    def _once(self, stream: _Stream, items: list[Event], journals: list[_Stream]) -> Iterator[Event]:
         for item in items:
             if not stream.journal and any(_covers(journal, item) for journal in journals):
                 self.doubles += 1
@@ -81,9 +81,8 @@ class Merger:
                 continue
             yield item
 
-    def _repeated(self, item: Item, number: int) -> bool:
-        event = item.event
-        what = (event.op, event.pid, event.child, event.subject, item.host)
+    def _repeated(self, item: Event, number: int) -> bool:
+        what = (item.op, item.pid, item.child, item.subject, item.host)
         before = self._recent.get(what)
         if before is not None and before[1] != number and abs(item.at - before[0]) <= _SAME:
             return True
@@ -93,7 +92,7 @@ class Merger:
         return False
 
 
-def _covers(journal: _Stream, item: Item) -> bool:
+def _covers(journal: _Stream, item: Event) -> bool:
     """Whether the journal, of the same host, has begun by then; it has not ended, or it would not be asked."""
     if journal.first is None or item.at < journal.first or not journal.items:
         return False

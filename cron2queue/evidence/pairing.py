@@ -5,10 +5,10 @@ only one such command is alive); PAM sessions, whose ends are known and whose co
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol
 
-from cron2queue.evidence.log_format import Ending, Event, Op, Subject
+from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
 from cron2queue.evidence.runs import Pairing
 
 _LONGEST_QUEUE = 256
@@ -18,7 +18,7 @@ _WRAP = 10_000  # a process id this much smaller than its parent's is later all 
 
 
 class Started:
-    """A start that waits for its end. Mutable, since millions of them pass by."""
+    """A start that waits for its end. Mutable and bare, since millions of them pass by."""
 
     __slots__ = ("at", "child", "done", "doubtful", "met", "met_at_start", "pid", "place", "source", "subject", "tally")
 
@@ -29,11 +29,8 @@ class Started:
         self.pid = pid
         self.child = child
         self.place = place
-        self.done = False
-        self.doubtful = False
-        self.met = False
-        self.met_at_start = False
         self.tally: object = None
+        self.done = self.doubtful = self.met = self.met_at_start = False
 
 
 class Found(Protocol):
@@ -83,7 +80,6 @@ class Sessions(Protocol):
         """Nothing that runs now will be seen to end."""
 
 
-NO_ENDING = Ending()
 _NOBODY = Subject("", "")
 
 
@@ -99,7 +95,6 @@ class Pairer:
         self._found = found
         self._sessions = sessions
         self._says_nothing_to_do = says_nothing_to_do
-        self._source = ""
         self._by_key: dict[Hashable, Started] = {}
         self._by_text: dict[Subject, deque[Started]] = {}
         self._failed: dict[tuple[int, int], Ending] = {}
@@ -121,23 +116,25 @@ class Pairer:
         }
         self._acts = tuple(acts[op] for op in Op)
 
-    def take(self, event: Event, source: str) -> None:
-        """The next event; `source` is the name of the format that read it."""
-        self._source = source
-        self._acts[event.op](event)
+    def take(self, events: Iterable[Event]) -> None:
+        """The next events."""
+        acts = self._acts
+        for event in events:
+            acts[event[1]](event)
 
     def finish(self) -> None:
         """The log's end: whatever still runs was cut off."""
         self._cut_all()
 
     def _start(self, event: Event) -> None:
+        at, _, key, subject, pid, child, detail, _, source = event
         self._place += 1
-        start = Started(event.at, event.subject or _NOBODY, self._source, event.pid, event.child, self._place)
+        start = Started(at, subject or _NOBODY, source, pid, child, self._place)
         self._found.started(start)
-        if event.detail == "endless":
+        if key is not None:
+            self._keep(key, start)
+        elif detail == ENDLESS:
             self._found.endless(start)
-        elif event.key is not None:
-            self._keep(event.key, start)
         else:
             self._queue(start)
             self._sessions.started(start)
@@ -172,7 +169,8 @@ class Pairer:
         if start is None:
             return
         start.done = True
-        self._found.ended(start, event.at, self._ending(event, start.child), Pairing.EXACT)
+        plain = event.detail is None and not self._failed and not self._wrote
+        self._found.ended(start, event.at, NO_ENDING if plain else self._ending(event, start.child), Pairing.EXACT)
 
     def _ending(self, event: Event, child: int) -> Ending:
         ending = event.detail if isinstance(event.detail, Ending) else NO_ENDING
@@ -223,7 +221,7 @@ class Pairer:
             if len(self._failed) >= _MOST_KEYS:
                 self._failed.clear()
             self._failed[event.pid, event.child] = event.detail
-            self._found.reports("failures", self._source)
+            self._found.reports("failures", event.source)
 
     def _note_output(self, event: Event) -> None:
         if len(self._wrote) >= _MOST_KEYS:
@@ -232,7 +230,7 @@ class Pairer:
         if isinstance(event.detail, str) and not said_so and lines < _FEW_LINES:
             said_so = self._says_nothing_to_do(event.detail)
         self._wrote[event.pid] = (said_so, lines + 1)
-        self._found.reports("output", self._source)
+        self._found.reports("output", event.source)
 
     def _opened(self, event: Event) -> None:
         self._place += 1
@@ -244,7 +242,7 @@ class Pairer:
 
     def _refused(self, event: Event) -> None:
         if event.subject is not None:
-            self._found.refused(event.subject, event.at, self._source)
+            self._found.refused(event.subject, event.at, event.source)
 
     def _reboot(self, event: Event) -> None:
         self._cut_all()
@@ -257,7 +255,7 @@ class Pairer:
         self._found.changed(event.at, str(event.detail))
 
     def _reports(self, event: Event) -> None:
-        self._found.reports(str(event.detail), self._source)
+        self._found.reports(str(event.detail), event.source)
 
     def _alive(self) -> list[Started]:
         queued = (start for queue in self._by_text.values() for start in queue)

@@ -6,12 +6,11 @@ Three envelopes are known: syslog lines (RFC 3164 and ISO 8601, with or without 
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, tzinfo
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from cron2queue.discovery import members
-from cron2queue.evidence.log_format import NO_FIELDS, Event, Fields, LogFormat, Op
+from cron2queue.evidence.log_format import ENDLESS, NO_FIELDS, Event, Fields, LogFormat, Op, Subjects
 from cron2queue.evidence.stamps import STAMP, Clock, NoStamp
 from cron2queue.text import to_bytes
 
@@ -19,18 +18,6 @@ _SHAPE = re.compile(
     rb"\n(?:(?P<rfc>[A-Z][a-z]{2} [ \d]\d [\d:]{8})|(?P<iso>\d{4}-[\dT:.,+Z-]{15,40})) [^ \n:\[<]{1,255} (?!\w+\.\w+ )"
 )
 _PROBES = 12
-
-
-class Item(NamedTuple):
-    """One event with the host and the format that it comes from."""
-
-    at: float
-    host: bytes
-    source: str
-    event: Event
-
-
-Read = Callable[[float, int, bytes, Fields], Event | None]
 
 
 def new_formats() -> list[LogFormat]:
@@ -44,18 +31,34 @@ class Formats:
     def __init__(self, formats: Sequence[LogFormat]) -> None:
         self.all = formats
         self._syslog = [(re.compile(rb"(?:%s)(?=\[)" % b"|".join(each.tags)), each) for each in formats if each.tags]
-        self._by_tag: dict[bytes, tuple[tuple[str, Read], ...]] = {}
-        self.tags = b"|".join(dict.fromkeys(tag for each in formats for tag in each.tags))
+        self._by_tag: dict[bytes, tuple[LogFormat, ...]] = {}
+        self._subjects = Subjects()
+        self.tags = b"|".join(sorted({tag for each in formats for tag in each.tags}))
 
-    def of_tag(self, tag: bytes) -> tuple[tuple[str, Read], ...]:
-        """Name and reader of those that know this syslog tag."""
+    def of_tag(self, tag: bytes) -> tuple[LogFormat, ...]:
+        """Those that know this syslog tag, in the order in which they are asked."""
         known = self._by_tag.get(tag)
         if known is None:
             # a tag's lookahead sees the message, so that only its own words are compared here
-            known = tuple((each.name, each.read) for pattern, each in self._syslog if _names(pattern, tag))
+            known = tuple(each for pattern, each in self._syslog if _names(pattern, tag))
             if len(self._by_tag) < 1_000:
                 self._by_tag[tag] = known
         return known
+
+    def read(self, at: float, host: bytes, tag: bytes, pid: int, text: bytes, fields: Fields) -> Event | None:
+        """What a message says to the first that understands it."""
+        for each in self.of_tag(tag):
+            event = each.read(at, pid, text, fields) or each.job(at, pid, text, self._subjects)
+            if event is not None:
+                return tuple.__new__(Event, (*event[:7], host, each.name))
+        return None
+
+    def job(self, tag: bytes, verb: bytes, numbered: bool) -> tuple[Op, str, str | None] | None:
+        """Op, format and detail of a message `(user) VERB (command)`; None for the formats themselves to say."""
+        for each in self.of_tag(tag):
+            if verb in each.jobs and each.numbered == numbered:
+                return each.jobs[verb], each.name, ENDLESS if each.endless else None
+        return None
 
     def claiming(self, head: bytes) -> LogFormat | None:
         """The format that claims a whole file which begins so."""
@@ -73,33 +76,56 @@ class SyslogReader:
     def __init__(self, formats: Formats, clock: Clock) -> None:
         self._formats = formats
         self._seconds = clock.seconds
-        tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]: ([^\n]*)"
-        self._rfc = re.compile(rb"\n(.{15}) (\S+) " + tail)
+        self._jobs: dict[tuple[bytes, bytes, bool], tuple[Op, str, str | None] | None] = {}
+        self._subjects = Subjects()
+        said = rb": (?:\(([^ )\n]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?)?([^\n]*)"
+        self._tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]" + said
+        self._rfc = re.compile(rb"\n(.{15}) (\S+) " + self._tail)
         self._iso: dict[int, re.Pattern[bytes]] = {}
-        self._tail = tail
         self._any = re.compile(
             rb"\n(?:<[\d.]{1,6}>)?(" + STAMP + rb") +(?:([^ \n\[]{1,255}) +)??(?:\w{1,10}\.\w{1,10} )?"
-            rb"(" + formats.tags + rb")(?:\[(\d{1,9})\])?: ([^\n]*)"
+            rb"(" + formats.tags + rb")(?:\[(\d{1,9})\])?" + said
         )
         self.bad_stamps = 0
 
-    def events(self, block: bytes) -> list[Item]:
-        """What the block's lines say; it begins with a line feed and ends without."""
-        found: list[Item] = []
-        seconds, readers = self._seconds, self._formats.of_tag
-        new, kind = tuple.__new__, Item
-        for stamp, host, tag, pid, text in self._pattern(block).findall(block):
-            try:
-                at = seconds(stamp)
-            except NoStamp:
-                self.bad_stamps += 1
+    def events(self, block: bytes) -> list[Event]:
+        """What the block's lines say; it begins with a line feed and ends without.
+
+        The loop is written for speed: most lines are jobs, and most of them are known but for time and number.
+        """
+        found: list[Event] = []
+        append, new, kind, jobs, subject_of = found.append, tuple.__new__, Event, self._jobs, self._subjects.of
+        last, at = b"", 0.0
+        for stamp, host, tag, pid, user, verb, child, rest in self._pattern(block).findall(block):
+            if stamp != last:
+                try:
+                    at, last = self._seconds(stamp), stamp
+                except NoStamp:
+                    self.bad_stamps += 1
+                    continue
+            job = jobs.get((tag, verb, child != b"")) if verb else None
+            if job is not None:
+                op, source, detail = job
+                pid, subject = int(pid or 0), subject_of(user, rest)
+                if child:
+                    child = int(child)
+                    append(new(kind, (at, op, (pid, child), subject, pid, child, detail, host, source)))
+                else:
+                    append(new(kind, (at, op, None, subject, pid, 0, detail, host, source)))
                 continue
-            for name, read in readers(tag):
-                event = read(at, int(pid or 0), text, NO_FIELDS)
-                if event is not None:
-                    found.append(new(kind, (at, host, name, event)))
-                    break
+            event = self._other(at, host, tag, pid, _whole(user, verb, child, rest))
+            if event is not None:
+                append(event)
+            self._learn(tag, verb, numbered=child != b"")
         return found
+
+    def _other(self, at: float, host: bytes, tag: bytes, pid: bytes, text: bytes) -> Event | None:
+        return self._formats.read(at, host, tag, int(pid or 0), text, NO_FIELDS)
+
+    def _learn(self, tag: bytes, verb: bytes, *, numbered: bool) -> None:
+        """From now on such messages need no asking."""
+        if verb and (tag, verb, numbered) not in self._jobs and len(self._jobs) < 1_000:
+            self._jobs[tag, verb, numbered] = self._formats.job(tag, verb, numbered)
 
     def _pattern(self, block: bytes) -> re.Pattern[bytes]:
         """A pattern for just the shape of this block's lines, where they look alike; it is several times faster."""
@@ -112,6 +138,13 @@ class SyslogReader:
         if shape not in self._iso:
             self._iso[shape] = re.compile(rb"\n(\d{4}-.{%d}) (\S+) " % (shape - 5) + self._tail)
         return self._iso[shape]
+
+
+def _whole(user: bytes, verb: bytes, child: bytes, rest: bytes) -> bytes:
+    """The message as it was before the pattern took it apart."""
+    if not verb:
+        return rest
+    return b"(%s) %s (%s%s" % (user, verb, b"[%s] " % child if child else b"", rest)
 
 
 def _shape(block: bytes, place: int) -> int:
@@ -133,15 +166,15 @@ class JournalReader:
         self._boot = ""
         self.not_json = 0
 
-    def events(self, block: bytes) -> list[Item]:
+    def events(self, block: bytes) -> list[Event]:
         """What the block's lines say."""
-        found: list[Item] = []
+        found: list[Event] = []
         for line in block.split(b"\n"):
             if b"cron" in line or b"CRON" in line:
                 found.extend(self._line(line))
         return found
 
-    def _line(self, line: bytes) -> Iterator[Item]:
+    def _line(self, line: bytes) -> Iterator[Event]:
         try:
             record = json.loads(line)
             at = int(_text(record["__REALTIME_TIMESTAMP"])) / 1e6
@@ -152,20 +185,15 @@ class JournalReader:
         host = to_bytes(fields.get("_HOSTNAME", ""))
         boot = fields.get("_BOOT_ID", "")
         if boot and self._boot and boot != self._boot:
-            yield Item(at, host, "journal", Event(at, Op.REBOOT))
+            yield Event(at, Op.REBOOT, host=host, source="journal")
         self._boot = boot or self._boot
         text = _message(record.get("MESSAGE"))
         if text.startswith(b"Suppressed ") and b" messages from " in text:
-            yield Item(at, host, "journal", Event(at, Op.LOST, detail=text))
+            yield Event(at, Op.LOST, detail=text, host=host, source="journal")
             return
-        yield from self._read(at, host, text, fields)
-
-    def _read(self, at: float, host: bytes, text: bytes, fields: dict[str, str]) -> Iterator[Item]:
-        for name, read in self._formats.of_tag(_tag(fields)):
-            event = read(at, _number(fields), text, fields)
-            if event is not None:
-                yield Item(at, host, name, event)
-                return
+        event = self._formats.read(at, host, _tag(fields), _number(fields), text, fields)
+        if event is not None:
+            yield event
 
 
 def _tag(fields: dict[str, str]) -> bytes:
@@ -204,9 +232,9 @@ class ClaimedReader:
         self._clock = clock
         self.bad_stamps = 0
 
-    def events(self, block: bytes) -> list[Item]:
+    def events(self, block: bytes) -> list[Event]:
         """What the block's lines say."""
-        found: list[Item] = []
+        found: list[Event] = []
         for line in block.split(b"\n"):
             try:
                 event = self._format.read_line(line, self._clock)
@@ -214,17 +242,16 @@ class ClaimedReader:
                 self.bad_stamps += 1
                 continue
             if event is not None:
-                found.append(Item(event.at, b"", self._format.name, event))
+                found.append(event._replace(source=self._format.name))
         return found
 
 
 Reader = SyslogReader | JournalReader | ClaimedReader
 
 
-def reader_of(head: bytes, formats: Formats, *, zone: tzinfo, year: int, newest: datetime) -> Reader:
+def reader_of(head: bytes, formats: Formats, clock: Clock) -> Reader:
     """The reader for a file whose first block is this."""
     text = head.lstrip(b"\n\x00")
-    clock = Clock(zone, year, newest)
     claimed = formats.claiming(text[:4096])
     if claimed is not None:
         return ClaimedReader(claimed, clock)

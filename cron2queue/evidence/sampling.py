@@ -14,8 +14,11 @@ _MOST = 2_000
 _SMALL = 256 << 10
 
 
-def sampled(file: LogFile) -> list[bytes]:
-    """Stamps from the file's beginning, from along it, and from its end; empty where nothing can be read."""
+def sampled(file: LogFile) -> list[bytes | None]:
+    """Stamps from the file's beginning, from along it, and from its end; empty where nothing can be read.
+
+    None stands for a place of a plain file near which no line with a stamp begins.
+    """
     if file.live:
         return []
     try:
@@ -27,21 +30,20 @@ def sampled(file: LogFile) -> list[bytes]:
     return _of_compressed(file)
 
 
-def _along(raw: IO[bytes], size: int) -> list[bytes]:
+def _along(raw: IO[bytes], size: int) -> list[bytes | None]:
     step = max(_STEP, size // _MOST)
-    found: list[bytes] = []
+    found: list[bytes | None] = []
     for place in range(0, size, step):
         raw.seek(place)
         match = _LINE_HEAD.search(raw.read(_LOOK) if place else b"\n" + raw.read(_LOOK))
-        if match is not None:
-            found.append(match.group(1))
+        found.append(match.group(1) if match is not None else None)
     raw.seek(max(0, size - 8 * _LOOK))
     found.extend(_LINE_HEAD.findall(raw.read(8 * _LOOK))[-1:])
     return found
 
 
-def _of_compressed(file: LogFile) -> list[bytes]:
-    found: list[bytes] = []
+def _of_compressed(file: LogFile) -> list[bytes | None]:
+    found: list[bytes | None] = []
     for block in blocks(file, Tale(), Limits()):
         stamps = _LINE_HEAD.findall(block[:_LOOK])[:1] + _LINE_HEAD.findall(block[-_LOOK:])[-1:]
         found.extend(stamps)

@@ -8,8 +8,8 @@ log, by the order of the lines. What must be so after that is good; the rest sta
 
 from dataclasses import dataclass, field
 
-from cron2queue.evidence.log_format import Ending
-from cron2queue.evidence.pairing import NO_ENDING, Found, Started, may_be_child
+from cron2queue.evidence.log_format import NO_ENDING, Ending
+from cron2queue.evidence.pairing import Found, Started, may_be_child
 from cron2queue.evidence.runs import Pairing
 
 _APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once

@@ -6,7 +6,7 @@ Masson et al., VLDB 2019), and memory stays below about 2,000 buckets for durati
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 _EXACT = 512
 _ACCURACY = 0.01
@@ -58,6 +58,14 @@ class Sketch:
             counts[value] = 1
             if self._exact and len(counts) > _EXACT:
                 self._coarsen()
+
+    def add_counts(self, counts: Mapping[float, int]) -> None:
+        """Many values at once, each as often as counted; none is below zero."""
+        for value, count in counts.items():
+            self.add(value)
+            if count > 1:
+                self.n += count - 1
+                self._counts[value if self._exact else _middle(value)] += count - 1
 
     def _coarsen(self) -> None:
         coarse: dict[float, int] = {}

@@ -16,7 +16,7 @@ _MONTHS = {name: index for index, name in enumerate(b"Jan Feb Mar Apr May Jun Ju
 _HEAD = re.compile(rb"(?:<[\d.]{1,6}>)?(" + STAMP + rb")[ \t]")
 _SLACK = timedelta(days=2)  # lines are a little out of order; cronie's are hours off after a CRON_TZ entry
 _NEARLY_A_YEAR = timedelta(days=363)
-_REMEMBERED = 4096
+_REMEMBERED = 100
 
 
 class NoStamp(ValueError):
@@ -96,19 +96,26 @@ class Clock(LocalTime):
         self._newest = newest
         self._last: datetime | None = None
         self._folded = False
-        self._minutes: dict[bytes, float] = {}
+        self._hours: dict[bytes, float] = {}
+        self._day = b""
+
+    def afresh(self) -> "Clock":
+        """The same clock before its first line."""
+        return Clock(self._zone, self._year, self._newest)
 
     def seconds(self, stamp: bytes) -> float:
         """Seconds since 1970; raises NoStamp."""
         try:
             if len(stamp) == 15:
-                base = self._minutes.get(stamp[:12])
-                return (self._minute(stamp) if base is None else base) + int(stamp[13:15])
+                base = self._hours.get(stamp[:9])
+                if base is None:
+                    return self._wall_seconds(stamp)
+                return base + 60 * _number(stamp[10:12]) + _number(stamp[13:15])
             fraction, offset = _tail(stamp[19:])
-            base = self._minutes.get(stamp[:16] + offset)
+            base = self._hours.get(stamp[:13] + offset)
             if base is None:
-                base = self._iso_minute(stamp, stamp[:16] + offset)
-            return base + float(stamp[17:19] + fraction)
+                base = self._iso_hour(stamp, offset)
+            return base + 60 * _number(stamp[14:16]) + float(stamp[17:19] + fraction)
         except (ValueError, OverflowError) as wrong:
             raise NoStamp(stamp) from wrong
 
@@ -116,31 +123,50 @@ class Clock(LocalTime):
         """Seconds since 1970 of a wall time with a known year."""
         return self._resolve(datetime(year, month, day, hour, minute)) + second
 
-    def _minute(self, stamp: bytes) -> float:
-        head = stamp[:13] + b"00"
-        wall = _wall(head, self._year)
-        if self._last is not None:
-            if wall < self._last - _SLACK and _wall(head, self._year + 1) <= self._newest + _SLACK:
-                self._year += 1
-                wall = _wall(head, self._year)
-            elif wall > self._last + _NEARLY_A_YEAR:  # a line of last December that came late, among those of January
-                wall = _wall(head, self._year - 1)
-        return self._remember(stamp[:12], self._resolve(wall))
+    def _wall_seconds(self, stamp: bytes) -> float:
+        wall = self._dated(stamp)
+        if self._plain(wall):
+            hour = wall.replace(minute=0, second=0)
+            base = self._remember(stamp[:9], stamp[:6], self._resolve(hour))
+            return base + 60 * wall.minute + wall.second
+        return self._resolve(wall)
 
-    def _iso_minute(self, stamp: bytes, key: bytes) -> float:
-        moment = _iso(stamp).replace(second=0, microsecond=0)
+    def _dated(self, stamp: bytes) -> datetime:
+        """The stamp with its year, which is the last line's, or the next."""
+        wall = _wall(stamp, self._year)
+        if self._last is None:
+            return wall
+        if wall < self._last - _SLACK and _wall(stamp, self._year + 1) <= self._newest + _SLACK:
+            self._year += 1
+            return _wall(stamp, self._year)
+        if wall > self._last + _NEARLY_A_YEAR:  # a line of last December that came late, among those of January
+            return _wall(stamp, self._year - 1)
+        return wall
+
+    def _iso_hour(self, stamp: bytes, offset: bytes) -> float:
+        moment = _iso(stamp)
+        hour = moment.replace(minute=0, second=0, microsecond=0)
         self._year = moment.year
-        if moment.tzinfo is None:
-            return self._remember(key, self._resolve(moment))
-        self._last = moment.astimezone(self._zone).replace(tzinfo=None)
-        return self._remember(key, moment.timestamp())
+        if moment.tzinfo is not None:
+            self._last = moment.astimezone(self._zone).replace(tzinfo=None)
+            return self._remember(stamp[:13] + offset, stamp[:10], hour.timestamp())
+        if self._plain(hour):
+            return self._remember(stamp[:13] + offset, stamp[:10], self._resolve(hour))
+        return self._resolve(moment.replace(second=0, microsecond=0)) - 60 * moment.minute
 
-    def _remember(self, key: bytes, base: float) -> float:
-        if len(self._minutes) >= _REMEMBERED:
-            self._minutes.clear()
-        if self._last is None or not _is_repeated(self._last, self._zone):  # never a minute that comes twice
-            self._minutes[key] = base
+    def _remember(self, key: bytes, day: bytes, base: float) -> float:
+        """Hours of one day only: the same text may stand for the same day of another year."""
+        if day != self._day or len(self._hours) >= _REMEMBERED:
+            self._hours.clear()
+            self._day = day
+        self._hours[key] = base
         return base
+
+    def _plain(self, wall: datetime) -> bool:
+        """Whether the zone's clock is not changed within this hour."""
+        first, last = wall.replace(minute=0, second=0), wall.replace(minute=59, second=59)
+        offsets = {each.replace(tzinfo=self._zone, fold=fold).utcoffset() for each in (first, last) for fold in (0, 1)}
+        return len(offsets) == 1
 
     def _resolve(self, wall: datetime) -> float:
         if not _is_repeated(wall, self._zone):
@@ -149,6 +175,13 @@ class Clock(LocalTime):
             self._folded = True
         self._last = wall
         return wall.replace(tzinfo=self._zone, fold=int(self._folded)).astimezone(UTC).timestamp()
+
+
+def _number(digits: bytes) -> int:
+    number = int(digits)
+    if number > 60:
+        raise NoStamp(digits)
+    return number
 
 
 def _tail(tail: bytes) -> tuple[bytes, bytes]:

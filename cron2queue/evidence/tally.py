@@ -1,14 +1,18 @@
 """Counts the runs of one entry as they come, in memory that does not grow with them."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from operator import mul
 
 from cron2queue.evidence.emptiness import Costs, emptiness
-from cron2queue.evidence.log_format import Ending
+from cron2queue.evidence.log_format import NO_ENDING, Ending
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.sketch import Sketch
 from cron2queue.evidence.statistics import Bounds, Evidence, Failure, Window
 
 _DAY = 86_400.0
+_AT_ONCE = 2_000
 _FEWEST_FOR_TREND = 20
 _SHORTEST_FOR_TREND = 3.0  # days
 _SURE = 4.0  # a slope counts when it is this many standard errors from zero
@@ -29,17 +33,18 @@ class Slope:
         self.t = self.v = self._tt = self._tv = self._vv = 0.0
         self._origin: float | None = None
 
-    def add(self, at: float, value: float) -> None:
-        """One duration, started then."""
+    def add(self, starts: Sequence[float], values: Sequence[float]) -> None:
+        """Durations, and when they started."""
         if self._origin is None:
-            self._origin = at
-        day = (at - self._origin) / _DAY
-        self.n += 1
-        self.t += day
-        self.v += value
-        self._tt += day * day
-        self._tv += day * value
-        self._vv += value * value
+            self._origin = starts[0]
+        origin = self._origin
+        days = [(at - origin) / _DAY for at in starts]
+        self.n += len(days)
+        self.t += sum(days)
+        self.v += sum(values)
+        self._tt += sum(map(mul, days, days))
+        self._tv += sum(map(mul, days, values))
+        self._vv += sum(map(mul, values, values))
 
     def per_day(self) -> float | None:
         """Seconds that a run takes longer each day; None when there are too few to say, 0.0 when it is not clear."""
@@ -64,8 +69,10 @@ class Tally:
         self.judged = 0
         self.refused = 0
         """Starts of which it is known whether they met a live run."""
-        self.first = self.last = 0.0
-        self.sources: dict[str, int] = {}
+        self.sources: set[str] = set()
+        self._source = ""
+        self._plain_starts: list[float] = []
+        self._plain_seconds: list[float] = []
         self.pairing: Pairing | None = None
         self.seconds, self.silent_seconds, self.cpu, self.silent_cpu = Sketch(), Sketch(), Sketch(), Sketch()
         self.low, self.high = Sketch(), Sketch()
@@ -79,19 +86,24 @@ class Tally:
 
     def start(self, at: float, source: str) -> None:
         """One start."""
-        if not self.starts or at < self.first:
-            self.first = at
-        if at > self.last:
-            self.last = at
         self.starts += 1
-        self.sources[source] = self.sources.get(source, 0) + 1
+        if source != self._source:
+            self.sources.add(source)
+            self._source = source
 
     def end(self, at: float, seconds: float, ending: Ending, pairing: Pairing) -> None:
         """An end with a known duration."""
+        seconds = max(0.0, seconds)  # clocks step back
+        if ending is NO_ENDING and pairing is self.pairing:
+            self._plain_starts.append(at)
+            self._plain_seconds.append(seconds)
+            if len(self._plain_starts) >= _AT_ONCE:
+                self._count_plain()
+            return
         self.seconds.add(seconds)
         if seconds % 1:
             self.resolution = 1e-6
-        self.slope.add(at, seconds)
+        self.slope.add((at,), (seconds,))
         if pairing is not Pairing.EXACT or self.pairing is None:
             self.pairing = pairing if self.pairing is not Pairing.AMBIGUOUS else self.pairing
         bad = self._status(at + seconds, ending)
@@ -104,6 +116,20 @@ class Tally:
                 self.silent_cpu.add(ending.cpu_seconds)
         if ending.max_rss_bytes is not None:
             self.max_rss = max(self.max_rss or 0, ending.max_rss_bytes)
+
+    def _count_plain(self) -> None:
+        """Count the runs of which nothing but the duration is known: nearly all of them, so they wait for each other."""
+        if not self._plain_starts:
+            return
+        self.slope.add(self._plain_starts, self._plain_seconds)
+        counts = Counter(self._plain_seconds)
+        self.seconds.add_counts(counts)
+        self.silent_seconds.add_counts(counts)
+        if any(each % 1 for each in counts):
+            self.resolution = 1e-6
+        self.clean += len(self._plain_starts)
+        self.quiet += len(self._plain_starts)
+        self._plain_starts, self._plain_seconds = [], []
 
     def between(self, at: float, low: float, high: float | None, ending: Ending) -> None:
         """An end of which only limits are known."""
@@ -140,6 +166,7 @@ class Tally:
 
     def evidence(self, *, window: Window, failures_told: bool, output_told: bool) -> Evidence:
         """The figures. `..._told`: the source tells of failures (or output) whenever there are some."""
+        self._count_plain()
         silent = self.silent + (self.quiet if output_told else 0)
         outputs = self.wrote + silent if output_told or self.silent else 0
         statuses = self.statuses + self.clean if failures_told else self.statuses

@@ -1,11 +1,8 @@
 """FreeBSD, OpenBSD, macOS and old Vixie cron: starts only."""
 
-import re
 from typing import ClassVar
 
-from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subjects
-
-_JOB = re.compile(rb"\(([^ )]{1,64})\) CMD \((.*)", re.DOTALL)
+from cron2queue.evidence.log_format import LogFormat, Op, Sample, Seen
 
 
 class StartsOnly(LogFormat):
@@ -22,6 +19,8 @@ class StartsOnly(LogFormat):
         rb"\(cron\)",
     )
     rank = 40
+    jobs: ClassVar = {b"CMD": Op.START}
+    endless = True
     samples: ClassVar = (
         Sample(
             lines="""\
@@ -34,13 +33,3 @@ Nov 30 11:05:00 fbsd /usr/sbin/cron[812]: (root) CMD (/usr/libexec/atrun)
             ),
         ),
     )
-
-    def __init__(self) -> None:
-        self._subjects = Subjects()
-
-    def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
-        """A start."""
-        job = _JOB.match(text)
-        if job is None:
-            return None
-        return Event(at, Op.START, None, self._subjects.of(job[1], job[2]), pid, detail="endless")

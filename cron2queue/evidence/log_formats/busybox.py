@@ -3,7 +3,7 @@
 import re
 from typing import ClassVar
 
-from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject
+from cron2queue.evidence.log_format import ENDLESS, Event, Fields, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
 _START = re.compile(rb"USER ([^ ]{1,64}) pid +(\d{1,9}) cmd (.*)", re.DOTALL)
@@ -39,7 +39,7 @@ Nov 30 11:08:00 box cron.err crond[44]: USER root pid  75 cmd sleep 70
         start = _START.match(text)
         if start is not None:
             subject = Subject(to_text(start[1]), to_text(start[3]))
-            return Event(at, Op.START, None, subject, int(start[2]), detail="endless")
+            return Event(at, Op.START, None, subject, int(start[2]), detail=ENDLESS)
         running = _RUNNING.match(text)
         if running is None:
             return None

@@ -3,10 +3,10 @@
 import re
 from typing import ClassVar
 
-from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject, Subjects
+from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
-_JOB = re.compile(rb"\(([^ )]{1,64})\) (CMD|CMDEND|CMDOUT) \((.*)", re.DOTALL)
+_OUTPUT = re.compile(rb"\([^ )]{1,64}\) CMDOUT \((.*)", re.DOTALL)
 _SESSION = re.compile(rb"pam_unix\(crond:session\): session (opened|closed) for user ([^ (]{1,64})")
 
 _OUTPUT_TO_SYSLOG = b"(CRON) INFO (Syslog will be used instead of sendmail"
@@ -26,6 +26,7 @@ class Cronie(LogFormat):
         rb"crond",
     )
     rank = 20
+    jobs: ClassVar = {b"CMD": Op.START, b"CMDEND": Op.END}
     samples: ClassVar = (
         Sample(
             lines="""\
@@ -42,22 +43,14 @@ Nov 30 11:06:03 db1 CROND[80]: (root) CMDEND (sleep 2; date +%F)
         ),
     )
 
-    def __init__(self) -> None:
-        self._subjects = Subjects()
-
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
-        """CMD, CMDEND, CMDOUT, and PAM sessions of older versions."""
-        job = _JOB.match(text)
-        if job is None:
-            if text.startswith(_OUTPUT_TO_SYSLOG):
-                return Event(at, Op.REPORTS, pid=pid, detail="output")
-            return self._session(at, pid, text)
-        user, verb, rest = job.groups()
-        if verb == b"CMDOUT":
-            said = to_text(rest.removesuffix(b")"))
-            return Event(at, Op.WROTE, None, Subject(to_text(user), ""), pid, detail=said)
-        op = Op.START if verb == b"CMD" else Op.END
-        return Event(at, op, None, self._subjects.of(user, rest), pid)
+        """CMDOUT, that there will be any, and the PAM sessions of older versions."""
+        output = _OUTPUT.match(text)
+        if output is not None:
+            return Event(at, Op.WROTE, pid=pid, detail=to_text(output[1].removesuffix(b")")))
+        if text.startswith(_OUTPUT_TO_SYSLOG):
+            return Event(at, Op.REPORTS, pid=pid, detail="output")
+        return self._session(at, pid, text)
 
     def _session(self, at: float, pid: int, text: bytes) -> Event | None:
         session = _SESSION.match(text)

@@ -3,9 +3,8 @@
 import re
 from typing import ClassVar
 
-from cron2queue.evidence.log_format import Ending, Event, Fields, LogFormat, Op, Sample, Seen, Subjects
+from cron2queue.evidence.log_format import Ending, Event, Fields, LogFormat, Op, Sample, Seen
 
-_JOB = re.compile(rb"\(([^ )]{1,64})\) (CMD|END) \(\[(\d{1,9})\] (.*)", re.DOTALL)
 _BAD_END = re.compile(
     rb"\(CRON\) error \(grandchild #(\d{1,9}) (?:failed with exit status (\d{1,3})|terminated by signal (\d{1,3}))"
 )
@@ -21,6 +20,8 @@ class DebianWithEnds(LogFormat):
     name = "debian -L 15"
     tags = (rb"CRON",)
     rank = 10
+    jobs: ClassVar = {b"CMD": Op.START, b"END": Op.END}
+    numbered = True
     samples: ClassVar = (
         Sample(
             lines="""\
@@ -42,17 +43,8 @@ Nov 30 11:06:04 web1 CRON[79]: (www-data) END ([87] sleep 3; echo hi)
         ),
     )
 
-    def __init__(self) -> None:
-        self._subjects = Subjects()
-        self._reported = False
-
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
-        """CMD and END with a process id, failures, and that output was discarded."""
-        job = _JOB.match(text)
-        if job is not None:
-            user, verb, child, rest = job.groups()
-            op = Op.START if verb == b"CMD" else Op.END
-            return Event(at, op, ("M", pid, child), self._subjects.of(user, rest), pid, int(child))
+        """Failures, and that output was discarded."""
         if text.startswith(b"(CRON) error (grandchild"):
             return self._bad_end(at, pid, text)
         if text.startswith(b"(CRON) info (No MTA installed"):

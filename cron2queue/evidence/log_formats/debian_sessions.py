@@ -6,7 +6,6 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject, Subjects
 from cron2queue.text import to_text
 
-_JOB = re.compile(rb"\(([^ )]{1,64})\) (CMD|END) \((.*)", re.DOTALL)
 _SESSION = re.compile(rb"pam_unix\(cron:session\): session (opened|closed) for user ([^ (]{1,64})")
 _REPEATED = re.compile(rb"message repeated \d{1,9} times: \[ (.*)\]", re.DOTALL)
 _REMEMBERED = 20_000
@@ -22,6 +21,7 @@ class DebianSessions(LogFormat):
     name = "debian"
     tags = (rb"CRON",)
     rank = 20
+    jobs: ClassVar = {b"CMD": Op.START, b"END": Op.END}
     samples: ClassVar = (
         Sample(
             lines="""\
@@ -52,28 +52,19 @@ Nov 30 11:09:01 web1 CRON[92]: pam_unix(cron:session): session closed for user r
 
     def __init__(self) -> None:
         self._subjects = Subjects()
-        self._known: dict[bytes, tuple[Op, Subject | None]] = {}
+        self._known: dict[bytes, tuple[Op, Subject]] = {}
 
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
-        """CMD, END, and the opening and closing of sessions."""
+        """The opening and closing of sessions, and repeated messages."""
         known = self._known.get(text)
-        if known is None:
-            known = self._parse(text)
-            if known is None:
-                return None
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[text] = known
-        return Event(at, known[0], None, known[1], pid)
-
-    def _parse(self, text: bytes) -> tuple[Op, Subject | None] | None:
-        job = _JOB.match(text)
-        if job is not None:
-            user, verb, rest = job.groups()
-            return (Op.START if verb == b"CMD" else Op.END), self._subjects.of(user, rest)
+        if known is not None:
+            return Event(at, known[0], None, known[1], pid)
         session = _SESSION.match(text)
-        if session is not None:
-            verb, user = session.groups()
-            return (Op.OPENED if verb == b"opened" else Op.CLOSED), Subject(to_text(user), "")
-        repeated = _REPEATED.match(text)
-        return None if repeated is None else self._parse(repeated[1])
+        if session is None:
+            repeated = _REPEATED.match(text)
+            return None if repeated is None else self.job(at, pid, repeated[1], self._subjects)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        op = Op.OPENED if session[1] == b"opened" else Op.CLOSED
+        self._known[text] = (op, Subject(to_text(session[2]), ""))
+        return Event(at, op, None, self._known[text][1], pid)
