@@ -216,6 +216,8 @@ def _choices(
     folder = explicit.get("folder", str(path))
     if request.timezone is not None:
         explicit["timezone"] = zone.key
+    if "database" in explicit:
+        explicit["database"] = _anchored(explicit["database"], str(folder))
     return Choices(
         defaults=_defaults(path, str(folder), found, zone),
         explicit=explicit,
@@ -223,6 +225,14 @@ def _choices(
         spread=request.spread,
         answers=answers,
     )
+
+
+def _anchored(database: str, folder: str) -> str:
+    """A relative SQLite file lies in the plan's folder: cron's lines and workers have other folders of their own."""
+    scheme, slashes, file = database.partition(":///")
+    if not slashes or not scheme.startswith("sqlite") or file.startswith(("/", ":memory:")) or not file:
+        return database
+    return f"{scheme}:///{folder}/{file.removeprefix('./')}"
 
 
 def _defaults(path: Path, folder: str, found: list[Original], zone: ZoneInfo) -> Project:
@@ -237,7 +247,7 @@ def _defaults(path: Path, folder: str, found: list[Original], zone: ZoneInfo) ->
     return Project(
         name=slug(path.name.lower()),
         language=Language.PYTHON,
-        database=DEFAULT_DATABASE,
+        database=_anchored(DEFAULT_DATABASE, folder),
         prefix=PREFIX,
         timezone=zone.key,
         engine="sqlqueue",

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cron2queue.generator.handlers import holds_secret
 from cron2queue.generator.migrations import database_of
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def _promise(jobs: tuple[PlannedJob, ...]) -> Item:
 
 def _permissions(plan: Plan, jobs: tuple[PlannedJob, ...]) -> Item:
     users = sorted({job.settings.user or "the crontab's owner" for job in jobs})
-    secret = [job for job in jobs if holds_secret(job.settings)]
+    secret = [job for job in jobs if job.secret]
     text = f"Jobs run as {', '.join(users)}; each queue has one user."
     if secret:
         text += f" A password stands in the command of {_names(secret)}: the plan is readable by its owner and group only."

@@ -29,19 +29,26 @@ class Difference:
         return f"{self.at.isoformat(timespec='minutes')}: {who}"
 
 
+def _instants(fires: Iterable[Fire]) -> Iterator[tuple[float, datetime]]:
+    """By real time: two wall times of one zone compare without their fold, and those of two zones are never equal in it."""
+    return ((fire.at.timestamp(), fire.at) for fire in fires)
+
+
+_NEVER = (float("inf"), datetime.max)
+
+
 def _merged(old: Iterable[Fire], new: Iterable[Fire]) -> Iterator[Difference]:
-    left, right = iter(old), iter(new)
-    a, b = next(left, None), next(right, None)
-    while a is not None or b is not None:
-        if a is not None and b is not None and a.at == b.at:
-            a, b = next(left, None), next(right, None)
-        elif b is None or (a is not None and a.at < b.at):
-            assert a is not None
-            yield Difference(at=a.at, old=True)
-            a = next(left, None)
+    left, right = _instants(old), _instants(new)
+    one, other = next(left, _NEVER), next(right, _NEVER)
+    while one is not _NEVER or other is not _NEVER:
+        if one[0] == other[0]:
+            one, other = next(left, _NEVER), next(right, _NEVER)
+        elif one[0] < other[0]:
+            yield Difference(at=one[1], old=True)
+            one = next(left, _NEVER)
         else:
-            yield Difference(at=b.at, old=False)
-            b = next(right, None)
+            yield Difference(at=other[1], old=False)
+            other = next(right, _NEVER)
 
 
 def differences(old: Iterable[Fire], new: Iterable[Fire], limit: int = SHOWN) -> list[Difference]:

@@ -10,7 +10,6 @@ from cron2queue.analyser.verdicts import Decision
 from cron2queue.generator.artifacts import PROGRAM, SHARED, Artifact
 from cron2queue.plan.model import Language
 from cron2queue.plan.naming import module_name
-from cron2queue.redaction import redact
 from cron2queue.runtime.settings import OLD_COMMAND, PLAN_NAME
 from cron2queue.text import to_bytes
 
@@ -33,6 +32,7 @@ class HandlerPage:
     shell: str
     stdin: str | None
     environment: tuple[tuple[str, str], ...]
+    user: str | None
     split: bool
 
 
@@ -50,12 +50,6 @@ def producer_path(name: str, language: Language) -> str:
     return f"producers/{module_name(name)}.{ENDINGS[language]}"
 
 
-def holds_secret(settings: JobSettings) -> bool:
-    """Whether a password or the like is written in the entry, so that it must not be copied into a stub."""
-    assignments = (f"{name}={value}" for name, value in settings.environment.items())
-    return any(redact(text) != text for text in (settings.command or "", settings.stdin or "", *assignments))
-
-
 def _environment(settings: JobSettings) -> tuple[tuple[str, str], ...]:
     merged = dict(CRON_ENVIRONMENT) | {"SHELL": settings.shell} | dict(settings.environment)
     return tuple(sorted(merged.items()))
@@ -70,6 +64,7 @@ def _handler(move: Move, workshop: Workshop) -> Artifact:
         shell=settings.shell,
         stdin=settings.stdin,
         environment=_environment(settings),
+        user=settings.user,
         split=move.job.decision is Decision.SPLIT,
     )
     text = workshop.templates.render(f"sqlqueue/handlers/handler.{ENDINGS[language]}.j2", page)
@@ -80,7 +75,7 @@ def _handler(move: Move, workshop: Workshop) -> Artifact:
 def _producer(move: Move, workshop: Workshop) -> Artifact:
     project, name = workshop.plan.project, move.job.name
     plan = f"{project.folder}/{PLAN_NAME}"
-    words = (project.python, "-I", "-m", "cron2queue.runtime", "enqueue", "--kind", move.job.settings.kind, "--plan", plan)
+    words = (project.python, "-I", "-m", "cron2queue.runtime", "enqueue", name, "--plan", plan, "--quiet")
     page = ProducerPage(name=name, python=project.python, enqueue=words)
     text = workshop.templates.render(f"sqlqueue/producers/producer.{ENDINGS[project.language]}.j2", page)
     return Artifact(path=producer_path(name, project.language), content=to_bytes(text), mode=PROGRAM)

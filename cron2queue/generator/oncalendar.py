@@ -90,10 +90,12 @@ def names_every_hour(calendar: Calendar) -> bool:
 def fires_of(lines: Sequence[OnCalendar], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
     """When a timer with these lines elapses: at their union, once where several meet."""
     last = None
-    for fire in heapq.merge(*(systemd_fires(line.calendar, start, end, zone) for line in lines), key=lambda each: each.at):
-        if fire.at != last:
+    several = (systemd_fires(line.calendar, start, end, zone) for line in lines)
+    for fire in heapq.merge(*several, key=lambda each: each.at.timestamp()):
+        instant = fire.at.timestamp()
+        if instant != last:
             yield fire
-        last = fire.at
+        last = instant
 
 
 def systemd_fires(calendar: Calendar, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:

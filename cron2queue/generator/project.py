@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from cron2queue import __version__
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.generator.artifacts import PRIVATE, SHARED, Artifact
-from cron2queue.generator.handlers import holds_secret
 from cron2queue.generator.review import review
 from cron2queue.generator.units import LockFile, host_artifacts
 from cron2queue.plan.manifest import MANIFEST_NAME, Manifest
@@ -61,7 +60,7 @@ def _locks(changes: Sequence[Change], folder: str) -> list[LockFile]:
 
 def private(merged: Merged) -> bool:
     """Whether the plan itself holds a password."""
-    return any(job.decision is not Decision.DROP and holds_secret(job.settings) for job in merged.plan.jobs)
+    return any(job.decision is not Decision.DROP and job.secret for job in merged.plan.jobs)
 
 
 def assemble(

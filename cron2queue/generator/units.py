@@ -36,10 +36,12 @@ class WorkerPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePage:
-    """The drop-in of one queue; `user` None leaves the manager's own."""
+    """The drop-in of one queue; `user` None leaves the manager's own. `jobs` at one time; seconds for them to end."""
 
     queue: str
     user: str | None
+    jobs: int
+    grace: int
     stop_seconds: int
     memory: str | None
     hardening: tuple[str, ...]
@@ -94,10 +96,16 @@ def worker_unit(project: Project) -> str:
     return f"cron2queue-{project.name}@"
 
 
-def worker_command(project: Project, queue: str) -> tuple[str, ...]:
+def worker_command(project: Project, queue: str, *, jobs: int, grace: int) -> tuple[str, ...]:
     """The words that start a worker of one queue."""
     plan = f"{project.folder}/{PLAN_NAME}"
-    return (project.python, "-P", "-m", "cron2queue.runtime", "work", "--plan", plan, "--queue", queue)
+    words = (project.python, "-P", "-m", "cron2queue.runtime", "work", "--plan", plan)
+    return (*words, "--queue", f"{queue}:{jobs}", "--grace", str(grace))
+
+
+def _jobs(queue: str, workshop: Workshop) -> int:
+    """How many jobs of a queue run at one time."""
+    return next((each.concurrency for each in workshop.plan.queues if each.name == queue), 1)
 
 
 def by_queue(moves: Iterable[Move]) -> dict[str, list[Move]]:
@@ -123,6 +131,8 @@ def _queue_artifact(queue: str, moves: Sequence[Move], workshop: Workshop) -> Ar
     page = QueuePage(
         queue=queue,
         user=checked_user(moves[0].job.settings.user),
+        jobs=_jobs(queue, workshop),
+        grace=stop_seconds(moves) - STOP_MARGIN,
         stop_seconds=stop_seconds(moves),
         memory=_memory(moves),
         hardening=hardening(project.harden, [m.job.settings.command or "" for m in moves]),
@@ -148,7 +158,9 @@ def worker_artifacts(workshop: Workshop) -> list[Artifact]:
         workers=tuple(
             SupervisorWorker(
                 queue=queue,
-                command=sh_words(*worker_command(project, queue)).replace("%", "%%"),
+                command=sh_words(
+                    *worker_command(project, queue, jobs=_jobs(queue, workshop), grace=stop_seconds(moves) - STOP_MARGIN)
+                ).replace("%", "%%"),
                 folder=project.folder.replace("%", "%%"),
                 user=checked_user(moves[0].job.settings.user),
                 stop_seconds=stop_seconds(moves),

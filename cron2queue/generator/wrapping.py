@@ -19,8 +19,8 @@ POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
 
 _WORD = r"""(?:[A-Za-z0-9_./:,=@+-]|"[A-Za-z0-9_./:,=@+ -]*"|'[^'\\]*')+"""
 _SIMPLE = re.compile(
-    rf"""(?P<cd>cd\s+{_WORD}\s+&&\s+)?(?P<words>/?[a-z][A-Za-z0-9_./+-]*(?:\s+{_WORD})*)"""
-    rf"""(?P<redirections>(?:\s*(?:[12]?>>?\s*{_WORD}|[12]>&[12]|<\s*{_WORD}))*)\s*\Z"""
+    rf"""(?P<cd>cd[ \t]+{_WORD}[ \t]+&&[ \t]+)?(?P<words>/?[a-z][A-Za-z0-9_./+-]*(?:[ \t]+{_WORD})*)"""
+    rf"""(?P<redirections>(?:[ \t]*(?:[12]?>>?[ \t]*{_WORD}|[12]>&[12]|<[ \t]*{_WORD}))*)[ \t]*\Z"""
 )
 # Words that only a shell can run: reserved words, and built-ins that are no programs of their own.
 _SHELL_ONLY = frozenset(
@@ -46,7 +46,7 @@ class Simple:
 
 def simple(command: str) -> Simple | None:
     """The parts of a command that is a single program; None for everything that needs a shell around it."""
-    found = _SIMPLE.match(command.strip())
+    found = _SIMPLE.match(command.strip(" \t"))
     if found is None:
         return None
     first = found["words"].split()[0]

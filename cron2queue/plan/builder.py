@@ -11,6 +11,7 @@ from cron2queue.crontab.schedule import AtReboot, Calendar
 from cron2queue.plan.character import Character, character
 from cron2queue.plan.model import MIGRATED, Language, Plan, PlannedJob, Project
 from cron2queue.plan.naming import module_name, unique
+from cron2queue.plan.secrecy import holds_secret
 from cron2queue.plan.timing import Budget, budget
 from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Missed, Overlap, QueueSettings, Scope
 
@@ -101,6 +102,8 @@ class _Builder:
         time = budget(self.audit.book.by_entry.get(verdict.entry_id), gap)
         writable = _is_unicode(entry.command, entry.stdin, *entry.environment.values())
         decision = verdict.decision if writable else Decision.KEEP
+        environment = declared_environment(self.files[verdict.path], entry) if writable else {}
+        secret = holds_secret(entry.command, entry.stdin, environment)
         settings = JobSettings(
             name=name,
             kind=name,
@@ -113,7 +116,7 @@ class _Builder:
             command=entry.command if writable else None,
             stdin=entry.stdin if writable else None,
             shell=entry.environment.get("SHELL", "/bin/sh") if writable else "/bin/sh",
-            environment=declared_environment(self.files[verdict.path], entry) if writable else {},
+            environment=environment,
             queue=queue,
             priority=kind.priority,
             timeout=time.seconds,
@@ -122,10 +125,13 @@ class _Builder:
             overlap=_overlap(verdict),
             scope=Scope.HOST,
             missed=_missed(verdict, gap),
-            handler=handler_path(name, self.project.language) if decision in MIGRATED else OLD_COMMAND,
+            # Also for entries that stay: whoever changes the decision by hand gets a handler at the next run.
+            handler=OLD_COMMAND if secret else handler_path(name, self.project.language),
             memory_limit=kind.memory_limit,
         )
         notes = _notes(kind, time, decision)
+        if secret and decision in MIGRATED:
+            notes = (*notes, "a password stands in its command: the plan alone holds it, and no stub is written")
         if not writable:
             notes = ("stays: its command holds bytes that are not UTF-8, which no plan can carry unchanged",)
         return PlannedJob(

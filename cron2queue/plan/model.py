@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.plan.secrecy import holds_secret
 from cron2queue.runtime.settings import JobSettings, QueueSettings
 
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ class PlannedJob:
     def decision(self) -> Decision:
         """What becomes of it, after edits by hand."""
         return Decision(self.settings.decision.upper())
+
+    @property
+    def secret(self) -> bool:
+        """Whether its command holds a password: then nothing but the plan may repeat it."""
+        return holds_secret(self.settings.command, self.settings.stdin, self.settings.environment)
 
     @property
     def migrated(self) -> bool:

@@ -128,10 +128,9 @@ def test_rollback_refuses_where_a_replaced_line_was_edited_and_shows_the_edit(ca
     assert "--- as applied" in ran.stdout
     assert case.live() == edited
     assert case.run("rollback", "report").returncode == 0
-    assert case.live() == edited.replace(
-        b"# cron2queue replaced the next line on 2026-12-01: report\n#0 1 * * * root /bin/report\n0 1 * * * root /bin/new-report\n",
-        b"0 1 * * * root /bin/report\n",
-    )
+    marker = b"# cron2queue replaced the next line on 2026-12-01: report\n"
+    block = marker + b"#0 1 * * * root /bin/report\n0 1 * * * root /bin/new-report\n"
+    assert case.live() == edited.replace(block, b"0 1 * * * root /bin/report\n")
 
 
 def test_apply_refuses_while_something_that_the_new_lines_need_is_missing(case: Any, tmp_path: Path) -> None:

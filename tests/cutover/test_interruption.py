@@ -85,8 +85,10 @@ def test_a_kill_at_each_call_leaves_a_whole_crontab_from_which_both_ways_work(ca
 
 def test_a_full_disk_keeps_the_old_crontab(case: Any) -> None:
     ran = subprocess.run(
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=ENOSPC:when=1+"]
-        + [sys.executable, "-B", "-c", RUNNER, "apply", str(case.folder)],
+        [
+            *("strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=ENOSPC:when=1+"),
+            *(sys.executable, "-B", "-c", RUNNER, "apply", str(case.folder)),
+        ],
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )

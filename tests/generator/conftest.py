@@ -27,7 +27,7 @@ AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 Convert = Callable[..., Prepared]
 
 
-def project_in(folder: Path, **changes: Any) -> Project:
+def project_in(target: Path, **changes: Any) -> Project:
     plain = Project(
         name="shop",
         language=Language.PYTHON,
@@ -36,9 +36,9 @@ def project_in(folder: Path, **changes: Any) -> Project:
         timezone="Europe/Berlin",
         engine="sqlqueue",
         userland=Userland.GNU,
-        folder=str(folder),
+        folder=str(target),
         python="/usr/bin/python3",
-        lock_folder=str(folder / "locks"),
+        lock_folder=str(target / "locks"),
         harden=Hardening.BASIC,
     )
     return replace(plain, **changes)

@@ -114,6 +114,8 @@ class Systemd(Engine):
         """Also refuse what no unit can say: odd shells, names of variables, users and control characters."""
         super().refuse(move)
         settings = move.job.settings
+        if move.job.secret:
+            raise CannotConvert("its command holds a password, which a unit would show to every user of the host")
         checked_user(settings.user)
         try:
             unit_program(settings.shell)

@@ -1,0 +1,236 @@
+"""From a crontab text to the files of a plan: what changes, what stays byte for byte, and what is refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cron2queue.crontab.lines import Kind
+from cron2queue.errors import UsageError
+
+SHOP = """# shop
+SHELL=/bin/sh
+PATH=/usr/local/bin:/usr/bin:/bin
+*/5 * * * *   www-data  cd /srv/shop && bin/import-orders >> var/import.log 2>&1
+17 *\t* * *\troot    cd / && run-parts --report /etc/cron.hourly
+*/10 * * * *  www-data  php bin/sync.php --all
+0 0 31 2 *    www-data  php yearly.php
+30 2 * * *    root      mysqldump shop > /srv/backup/shop-$(date +%F).sql
+# end
+"""
+
+Convert = Callable[..., Any]
+
+
+def lines(tmp_path: Path) -> list[str]:
+    return (tmp_path / "out/crontab.new").read_text().splitlines()
+
+
+def test_a_queued_entry_becomes_a_producer_line_that_holds_nothing_of_the_command(convert: Convert, tmp_path: Path) -> None:
+    convert(
+        SHOP,
+        decisions={"import-orders": "queue"},
+        python="/opt/c2q/bin/python",
+        folder="/opt/c2q",
+        lock_folder="/run/lock/cron2queue",
+    )
+    new = next(line for line in lines(tmp_path) if "enqueue import-orders" in line)
+    assert new == (
+        "*/5 * * * *   www-data /usr/bin/flock -n -E 75 /run/lock/cron2queue/enqueue-import-orders.lock"
+        " /usr/bin/timeout -k 5 30 /opt/c2q/bin/python -I -m cron2queue.runtime enqueue import-orders"
+        " --plan /opt/c2q/cron2queue.toml --tick --quiet"
+    )
+
+
+def test_lines_that_do_not_change_stay_byte_for_byte(convert: Convert, tmp_path: Path) -> None:
+    text = SHOP.encode() + b"# caf\xe9 \t \n\t\n5 5 * * *\troot\t/bin/odd\xff  \n"
+    prepared = convert(text, decisions={"import-orders": "queue"})
+    new = (tmp_path / "out/crontab.new").read_bytes()
+    changed = {change.block.old for change in prepared.draft.changes}
+    for line in text.splitlines(keepends=True):
+        if line not in changed:
+            assert line in new
+    assert b"5 5 * * *\troot\t/bin/odd\xff  \n" in new
+
+
+def test_the_old_line_stays_as_a_comment_and_the_diff_shows_only_blocks(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"})
+    new = lines(tmp_path)
+    at = new.index("#*/5 * * * *   www-data  cd /srv/shop && bin/import-orders >> var/import.log 2>&1")
+    assert new[at - 1] == "# cron2queue replaced the next line on 2026-11-30: import-orders"
+    diff = (tmp_path / "out/crontab.diff").read_text()
+    removed = [line for line in diff.splitlines() if line.startswith("-") and not line.startswith("---")]
+    assert len(removed) == diff.count("+# cron2queue ")
+
+
+def test_a_guarded_entry_stays_in_cron(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"sync": "guard"})
+    new = next(line for line in lines(tmp_path) if "sync.lock" in line)
+    assert new.startswith(
+        f"*/10 * * * *  www-data /usr/bin/flock -n -E 75 {tmp_path}/out/locks/sync.lock /usr/bin/timeout -k 10 480 php"
+    )
+
+
+def test_what_never_fires_is_switched_off_and_a_broken_line_is_repaired(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP)
+    text = "\n".join(lines(tmp_path))
+    assert "# cron2queue switched off the next line on 2026-11-30: yearly" in text
+    assert "date +\\%F" in text
+
+
+def test_convert_again_changes_nothing(convert: Convert) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"})
+    again = convert(SHOP)
+    assert {str(change.fate) for change in again.changes} == {"same"}
+
+
+def test_a_converted_crontab_converts_to_the_same_again(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue", "sync": "guard"})
+    applied = (tmp_path / "out/crontab.new").read_bytes()
+    plan = (tmp_path / "out/cron2queue.toml").read_text()
+    again = convert(applied)
+    assert (tmp_path / "out/crontab.new").read_bytes() == applied
+    assert (tmp_path / "out/cron2queue.toml").read_text() == plan
+    recorded = json.loads((tmp_path / "out/PLAN.json").read_text())
+    assert recorded["sources"][0]["sha256"] == recorded["files"]["crontab.new"]
+    assert again.draft.refused == {}
+
+
+def test_an_entry_removed_from_the_crontab_is_named_and_its_job_kept(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"})
+    shorter = "".join(line for line in SHOP.splitlines(keepends=True) if "import-orders" not in line)
+    again = convert(shorter)
+    assert again.merged.plan.gone == ("import-orders",)
+    assert "[jobs.import-orders]" in (tmp_path / "out/cron2queue.toml").read_text()
+    assert "No longer in the crontab" in (tmp_path / "out/REVIEW.md").read_text()
+    assert "handlers/import_orders.py" in again.left_over
+    assert (tmp_path / "out/handlers/import_orders.py").exists()
+
+
+def test_only_one_entry_can_be_converted(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"}, only=frozenset({"import-orders"}))
+    assert "\n".join(lines(tmp_path)).count("# cron2queue ") == 1
+    with pytest.raises(UsageError, match="no entry is named"):
+        convert(SHOP, only=frozenset({"imprt-orders"}))
+
+
+def test_an_edited_handler_stays(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"})
+    handler = tmp_path / "out/handlers/import_orders.py"
+    handler.write_text("# mine\n")
+    again = convert(SHOP.replace("bin/import-orders", "bin/import-orders --fast"))
+    assert handler.read_text() == "# mine\n"
+    assert "--fast" in (tmp_path / "out/handlers/import_orders.py.new").read_text()
+    assert [change.path for change in again.changes if change.fate == "kept"] == ["handlers/import_orders.py.new"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("SHELL=/usr/bin/fish\n*/5 * * * * www-data bin/work\n", "not a shell"),
+        ("*/5 * * * * www-data bin/work " + "x" * 900 + "\n", "998 bytes"),
+        ("*/5 * * * * www-data bin/work \x01\n", "control character"),
+        ("*/5 * * * * www-data bin/work\r\n", "control character"),
+    ],
+    ids=["shell", "length", "control", "carriage return"],
+)
+def test_what_cannot_be_kept_is_refused_and_the_line_stays(line: str, reason: str, convert: Convert, tmp_path: Path) -> None:
+    name = convert(line).merged.plan.jobs[0].name
+    prepared = convert(line, decisions={name: "guard"})
+    assert reason in prepared.draft.refused[name]
+    assert (tmp_path / "out/crontab.new").read_bytes() == line.encode()
+    assert "Refused" in (tmp_path / "out/REVIEW.md").read_text()
+
+
+def test_a_command_that_is_not_utf8_stays_in_cron(convert: Convert, tmp_path: Path) -> None:
+    line = b"*/5 * * * * www-data bin/work caf\xe9\n"
+    prepared = convert(line)
+    assert prepared.merged.plan.jobs[0].decision == "KEEP"
+    assert (tmp_path / "out/crontab.new").read_bytes() == line
+
+
+def test_a_file_that_cron_ignores_is_repaired_before_it_is_converted(convert: Convert) -> None:
+    prepared = convert("*/5 * * * * www-data bin/work\n61 * * * * root bin/bad\n", decisions={"work": "queue"})
+    assert "ignores the whole file" in prepared.draft.refused["work"]
+
+
+def test_policies_that_an_engine_cannot_keep_are_refused_with_the_reason(convert: Convert) -> None:
+    text = "*/5 * * * * www-data bin/work\n"
+    guard = convert(text, decisions={"work": "guard"}, edit=lambda plan: plan.replace('"host" # host', '"database" # host'))
+    assert "one host only" in guard.draft.refused.get("work", "") or guard.draft.refused == {}
+    merged = convert(text, edit=lambda plan: re.sub(r'overlap = "\w+"', 'overlap = "queue"', plan))
+    assert "guard cannot queue" in merged.draft.refused["work"]
+
+
+def test_input_after_a_percent_sign_goes_with_the_guarded_command(convert: Convert, tmp_path: Path) -> None:
+    convert("*/5 * * * * www-data bin/work%one%two 50\\%\n", decisions={"work": "guard"})
+    assert any(line.endswith("%one%two 50\\%") and "flock" in line for line in lines(tmp_path))
+
+
+def test_environment_and_input_reach_the_plan(convert: Convert) -> None:
+    text = "A=1\nSHELL=/bin/bash\n*/5 * * * * www-data bin/work%x\nB=2\n"
+    job = convert(text, decisions={"work": "queue"}).merged.plan.jobs[0].settings
+    assert (dict(job.environment), job.shell, job.stdin, job.command) == ({"A": "1"}, "/bin/bash", "x\n", "bin/work")
+
+
+def test_starts_that_pile_up_are_moved_and_said_so(convert: Convert, tmp_path: Path) -> None:
+    text = "".join(f"0 * * * * www-data bin/work{at}\n" for at in range(6)) + "0 3 * * * www-data bin/nightly\n"
+    prepared = convert(text, spread=True)
+    minutes = [job.settings.schedule.split()[0] for job in prepared.merged.plan.jobs if "work" in job.name]
+    assert len(set(minutes)) >= 4
+    assert prepared.merged.plan.job("nightly").settings.schedule == "0 3 * * *"
+    assert "Starts at another time" in (tmp_path / "out/REVIEW.md").read_text()
+    again = convert(text)
+    assert [job.settings.schedule for job in again.merged.plan.jobs] == [
+        job.settings.schedule for job in prepared.merged.plan.jobs
+    ]
+
+
+def test_in_shadow_the_old_lines_keep_running(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"}, shadow=True)
+    new = lines(tmp_path)
+    at = new.index("# cron2queue shadows the next line on 2026-11-30: import-orders")
+    assert new[at + 1].startswith("*/5 * * * *   www-data  cd /srv/shop")
+    assert "enqueue import-orders" in new[at + 2]
+
+
+def test_busybox_gets_the_descriptor_form_and_no_percent_escapes(convert: Convert, tmp_path: Path) -> None:
+    text = "*/5 * * * * /usr/bin/work --date=+%F\n"
+    convert(text, decisions={"work": "guard"}, dialect="busybox", kind=Kind.USER, userland="busybox")
+    new = next(line for line in lines(tmp_path) if "exec 9>" in line)
+    assert "flock -n 9 ||" in new
+    assert "--date=+%F" in new
+
+
+def test_jobs_of_several_users_do_not_share_a_queue(convert: Convert) -> None:
+    text = "*/5 * * * * www-data bin/a\n*/5 * * * * www-data bin/b\n*/5 * * * * deploy bin/c\n"
+    plan = convert(text, decisions={"a": "queue", "b": "queue", "c": "queue"}).merged.plan
+    by_queue: dict[str, set[str | None]] = {}
+    for job in plan.jobs:
+        by_queue.setdefault(job.settings.queue, set()).add(job.settings.user)
+    assert all(len(users) == 1 for users in by_queue.values())
+
+
+def test_a_plan_with_a_password_is_not_for_everybody(convert: Convert, tmp_path: Path) -> None:
+    text = "*/5 * * * * www-data curl -s 'https://user:Geheim2019@erp.example/api'\n"
+    prepared = convert(text)
+    name = prepared.merged.plan.jobs[0].name
+    convert(text, decisions={name: "queue"})
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir() if path.is_file()}
+    assert modes["cron2queue.toml"] == 0o640
+    assert modes["PLAN.json"] == modes["crontab.new"] == modes["crontab.diff"] == 0o600
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file() and "Geheim2019" in path.read_text():
+            assert path.stat().st_mode & 0o007 == 0, path
+
+
+def test_nothing_of_the_template_language_in_a_crontab_is_run(convert: Convert, tmp_path: Path) -> None:
+    text = "*/5 * * * * www-data bin/work '{{ 7*7 }}' '{% raw %}' '${7*7}' '#{7*7}' '<%= 7*7 %>'\n".replace("%", "\\%")
+    convert(text, decisions={"work": "queue"})
+    for path in ("handlers/work.py", "cron2queue.toml"):
+        written = (tmp_path / "out" / path).read_text()
+        assert "{{ 7*7 }}" in written
+        assert "49" not in written.replace("2049", "")
