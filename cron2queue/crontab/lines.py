@@ -109,7 +109,8 @@ class CrontabFile:
     """One crontab as one dialect reads it.
 
     `loaded` is False when this daemon ignores the whole file; then `why` says so in its words. `notes` tell what was
-    assumed, and warnings that change nothing.
+    assumed, and warnings that change nothing. `editable` is False for what is no crontab text (run-parts folders) or
+    not read by cron itself (anacrontab).
     """
 
     path: str
@@ -121,6 +122,7 @@ class CrontabFile:
     notes: tuple[str, ...] = ()
     host: str | None = None
     zone: str | None = None
+    editable: bool = True
 
     @property
     def entries(self) -> tuple[Entry, ...]:

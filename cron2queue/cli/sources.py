@@ -1,0 +1,284 @@
+"""Sources: what was named on the command line, or this machine's crontabs, read into crontab files."""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from cron2queue.cli.reading.choosing import Wanted, choose_dialect, choose_kind
+from cron2queue.cli.reading.host import Host, caller, facts_of, own_crontab
+from cron2queue.cli.reading.opening import NotRead, Unreadable, read_bytes, read_stream
+from cron2queue.cli.reading.parts import FOLDERS, run_parts_folder
+from cron2queue.crontab.anacrontab import parse_anacrontab
+from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
+from cron2queue.crontab.kinds import Guess, has_entries
+from cron2queue.crontab.lines import CrontabFile, Kind
+from cron2queue.crontab.parser import parse
+
+__all__ = ["Sources", "Unreadable", "read"]
+
+STDIN = "-"
+CRONTAB_COMMAND = "crontab -l"
+_SPOOLS = ("cron/crontabs", "cron/tabs", "spool/cron")
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The crontabs that were read, what could not be, and files of a folder that hold nothing like an entry."""
+
+    files: tuple[CrontabFile, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+def read(
+    sources: list[str],
+    *,
+    dialect: str = AUTO,
+    kind: str = AUTO,
+    user: str | None = None,
+    root: Path | None = None,
+    stdin: IO[bytes] | None = None,
+) -> Sources:
+    """Read each source: a file, a folder, `-` (standard input) or `crontab -l`; without any, the host's own crontabs.
+
+    `root`: a copied tree of another host, read instead of this machine. What cannot be read is told, never raised.
+
+    Raises:
+        UsageError: an unknown dialect or kind.
+    """
+    reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin)
+    reader.run(sources)
+    return Sources(files=tuple(reader.files), unreadable=tuple(reader.unreadable), skipped=tuple(reader.skipped))
+
+
+class _Reader:
+    def __init__(self, wanted: Wanted, host: Host, stdin: IO[bytes] | None) -> None:
+        self.wanted = wanted
+        self.host = host
+        self.stdin = stdin
+        self.files: list[CrontabFile] = []
+        self.unreadable: list[Unreadable] = []
+        self.skipped: list[str] = []
+
+    def run(self, sources: list[str]) -> None:
+        if not sources:
+            self._everything()
+        for source in sources:
+            try:
+                self._source(source)
+            except NotRead as failed:
+                self.unreadable.append(failed.told)
+
+    def _source(self, source: str) -> None:
+        if source == STDIN:
+            self._text(STDIN, read_stream(self.stdin or sys.stdin.buffer))
+        elif source == CRONTAB_COMMAND:
+            self._own()
+        else:
+            path = Path(source)
+            if path.is_dir():
+                self._folder(path)
+            else:
+                self._file(path)
+
+    # --- what was named -------------------------------------------------------------------------------------------
+
+    def _folder(self, path: Path) -> None:
+        """A folder of crontabs: cron.d and run-parts folders by their daemon's rules, any other one with all below it."""
+        if path.name in {Path(folder).name for folder in FOLDERS}:
+            self._parts(path, self._dialect_of_host())
+            return
+        for file in _walk(path, self.unreadable):
+            try:
+                self._file(file, of_folder=True)
+            except NotRead as failed:
+                self.unreadable.append(failed.told)
+
+    def _file(self, path: Path, *, of_folder: bool = False) -> None:
+        if path.name == "anacrontab":
+            self._anacrontab(path)
+            return
+        place = self._place(path)
+        data = read_bytes(path)
+        if of_folder and place is None and not has_entries(data):
+            self.skipped.append(str(path))
+            return
+        host = self.host if place is not None and self._belongs(path) else None
+        dialect, note = choose_dialect(self.wanted, data, host)
+        kind, kind_note = choose_kind(self.wanted, data, place, dialect)
+        owner = self.wanted.user or (path.name if place is not None and place.value == Kind.USER else None)
+        file = parse(
+            data, path=str(path), dialect=dialect, kind=kind, user=owner if kind is Kind.USER else None,
+            users=host.users if host else None, homes=host.homes if host else None,
+        )  # fmt: skip
+        file = replace(_noted(file, note, kind_note), host=self.host.name)
+        refused = self._refused(path, dialect, place, owner)
+        self.files.append(replace(file, loaded=False, why=refused) if refused else file)
+
+    def _belongs(self, path: Path) -> bool:
+        """Whether the daemon of the host reads this very file."""
+        absolute = _absolute(path)
+        folders = (self.host.top / "etc", self.host.top / "var", self.host.top / "usr/local/etc")
+        return any(absolute.is_relative_to(_absolute(folder)) for folder in folders)
+
+    def _place(self, path: Path) -> Guess | None:
+        """The kind that the place gives; a name alone gives none."""
+        absolute = _absolute(path)
+        if absolute.parent.name == "cron.d" or absolute == _absolute(self.host.top / "etc/crontab"):
+            return Guess(Kind.SYSTEM, f"it is {absolute}")
+        if str(absolute.parent).endswith(_SPOOLS):
+            return Guess(Kind.USER, f"it lies in the spool {absolute.parent}")
+        return None
+
+    def _text(self, name: str, data: bytes) -> None:
+        dialect, note = choose_dialect(self.wanted, data, None)
+        kind, kind_note = choose_kind(self.wanted, data, None, dialect)
+        user = self.wanted.user if kind is Kind.USER else None
+        file = parse(data, path=name, dialect=dialect, kind=kind, user=user)
+        self.files.append(_noted(file, note, kind_note))
+
+    def _add(
+        self,
+        path: Path,
+        data: bytes,
+        dialect: Dialect,
+        note: str | None,
+        place: Guess | None,
+        user: str | None,
+        host: Host | None,
+    ) -> None:
+        kind, kind_note = choose_kind(self.wanted, data, place, dialect)
+        users = host.users if host else None
+        file = parse(
+            data, path=str(path), dialect=dialect, kind=kind, user=user if kind is Kind.USER else None, users=users,
+            homes=host.homes if host else None,
+        )  # fmt: skip
+        file = replace(_noted(file, note, kind_note), host=self.host.name)
+        refused = self._refused(path, dialect, place, user)
+        self.files.append(replace(file, loaded=False, why=refused) if refused else file)
+
+    def _refused(self, path: Path, dialect: Dialect, place: Guess | None, user: str | None) -> str | None:
+        """Why the daemon does not read the file at all: its name, owner or mode."""
+        if place is None:
+            return None
+        named = dialect.ignores_name(path.name) if path.parent.name == "cron.d" or place.value == Kind.USER else None
+        if named and (place.value == Kind.SYSTEM or dialect.name == "busybox"):
+            return named
+        facts = facts_of(path)
+        if facts is None or not self._owners_tell(path):
+            return None
+        if place.value == Kind.SYSTEM:
+            return dialect.refuses_system_file(facts)
+        return dialect.refuses_user_file(facts, self.host.user_id(user) if user else None)
+
+    def _owners_tell(self, path: Path) -> bool:
+        """Owners and modes count where they are the host's own, not the copier's."""
+        if self._belongs(path):
+            return self.host.owners_tell
+        try:
+            return path.parent.stat().st_uid == 0
+        except OSError:
+            return False
+
+    # --- everything of a host -------------------------------------------------------------------------------------
+
+    def _everything(self) -> None:
+        dialect = self._dialect_of_host()
+        if dialect.system_crontab:
+            self._existing(dialect.system_crontab)
+        for folder in dialect.system_folders:
+            self._every_file(folder)
+        self._spool(dialect)
+        self._existing("etc/anacrontab")
+        for folder in FOLDERS:
+            self._parts(self.host.path(folder), dialect)
+
+    def _dialect_of_host(self) -> Dialect:
+        if self.wanted.dialect != AUTO:
+            return dialect_named(self.wanted.dialect)
+        guess = self.host.daemon()
+        return dialect_named(guess.value if guess else "debian")
+
+    def _existing(self, relative: str) -> None:
+        """Read it if it is there."""
+        try:
+            path = self.host.path(relative)
+            if os.path.lexists(path):
+                self._file(path)
+        except NotRead as failed:
+            self.unreadable.append(failed.told)
+
+    def _every_file(self, relative: str) -> None:
+        folder = self.host.path(relative)
+        for name in _names(folder, self.unreadable):
+            if not name.startswith("."):
+                self._existing(f"{relative}/{name}")
+
+    def _spool(self, dialect: Dialect) -> None:
+        """The users' crontabs, or at least the caller's own where the spool is closed to him."""
+        for relative in dialect.spool:
+            folder = self.host.path(relative)
+            if not folder.is_dir():
+                continue
+            refused: list[Unreadable] = []
+            for name in _names(folder, refused):
+                if not name.startswith((".", "tmp.")) and not (folder / name).is_dir():
+                    self._existing(f"{relative}/{name}")
+            if refused and self.host.live:
+                self._own()
+            self.unreadable.extend(refused)
+            return
+
+    def _own(self) -> None:
+        data = own_crontab()
+        if data is None:
+            return
+        dialect, note = choose_dialect(self.wanted, data, self.host)
+        user = self.wanted.user or caller()
+        file = parse(data, path=CRONTAB_COMMAND, dialect=dialect, kind=Kind.USER, user=user, homes=self.host.homes)
+        self.files.append(_noted(file, note, None))
+
+    def _anacrontab(self, path: Path) -> None:
+        self.files.append(parse_anacrontab(read_bytes(path), path=str(path), dialect=self._dialect_of_host().name))
+
+    def _parts(self, path: Path, dialect: Dialect) -> None:
+        folder = run_parts_folder(path, dialect, self.files)
+        if folder is not None and folder.lines:
+            self.files.append(replace(folder, host=self.host.name))
+
+
+def _noted(file: CrontabFile, *notes: str | None) -> CrontabFile:
+    return replace(file, notes=(*(note for note in notes if note), *file.notes))
+
+
+def _absolute(path: Path) -> Path:
+    """The path from the root on, its links as they are."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _names(folder: Path, unreadable: list[Unreadable]) -> list[str]:
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        remedy = "run as root, or name the files"
+        unreadable.append(Unreadable(str(folder), os.strerror(error.errno or 0), remedy))
+        return []
+
+
+def _walk(folder: Path, unreadable: list[Unreadable], depth: int = 0) -> Iterator[Path]:
+    """All files below, without hidden ones and editors' backups; links to folders are not followed."""
+    for name in _names(folder, unreadable):
+        path = folder / name
+        if name.startswith(".") or name.endswith("~"):
+            continue
+        if path.is_dir():
+            if not path.is_symlink() and depth < _DEEPEST:
+                yield from _walk(path, unreadable, depth + 1)
+        else:
+            yield path
