@@ -137,18 +137,24 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.evidence.book import EvidenceBook, gather
+    from cron2queue.cli.progress import Bar
+    from cron2queue.evidence.book import EvidenceBook
+    from cron2queue.evidence.gathering import gather
 
     if not (request.logs or request.journal or request.observations):
         return EvidenceBook.empty("no log, journal or recording was given")
-    return gather(
+    bar = Bar("reading the logs")
+    book = gather(
         [Path(each) for each in request.logs or []],
         journal=None if request.journal is None else Path(request.journal),
         observations=request.observations,
         files=sources.files,
         zone=zone,
         at=at,
+        progress=bar,
     )
+    bar.close()
+    return book
 
 
 def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOptions:

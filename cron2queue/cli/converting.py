@@ -193,18 +193,24 @@ def _plain(said: Mapping[str, Declarations]) -> dict[str, dict[str, bool]]:
 
 
 def _evidence(request: Request, found: list[Original], zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.evidence.book import EvidenceBook, gather
+    from cron2queue.cli.progress import Bar
+    from cron2queue.evidence.book import EvidenceBook
+    from cron2queue.evidence.gathering import gather
 
     if not (request.logs or request.journal or request.observations):
         return EvidenceBook.empty("no logs were given: --logs, --journal or --observations")
-    return gather(
+    bar = Bar("reading the logs")
+    book = gather(
         [Path(each) for each in request.logs or []],
         journal=None if request.journal is None else Path(request.journal),
         observations=request.observations,
         files=[each.file for each in found],
         zone=zone,
         at=at,
+        progress=bar,
     )
+    bar.close()
+    return book
 
 
 def _choices(

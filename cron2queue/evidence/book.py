@@ -1,16 +1,13 @@
 """All evidence of one look at a host: by entry, between entries, and what could not be used."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
-from pathlib import Path
 from types import MappingProxyType
 
-from cron2queue.crontab.lines import CrontabFile, EntryId
-from cron2queue.evidence.runs import Run
+from cron2queue.crontab.lines import EntryId
 from cron2queue.evidence.statistics import Evidence, Window
 
-__all__ = ["EntryId", "EvidenceBook", "Overlap", "gather"]
+__all__ = ["EntryId", "EvidenceBook", "Overlap"]
 
 HOW_TO_GET_EVIDENCE = (
     'Debian and Ubuntu: set EXTRA_OPTS="-L 15" in /etc/default/cron and restart cron, so that ends and failures are logged; '
@@ -76,39 +73,3 @@ class EvidenceBook:
         if lived is None or started is None or not (lived.n or lived.bounds):
             return None
         return Overlap(first=first, then=then, met=0, starts=started.starts)
-
-
-def gather(
-    logs: Sequence[Path],
-    *,
-    journal: Path | None,
-    observations: Path | None,
-    files: Sequence[CrontabFile],
-    zone: tzinfo,
-    at: datetime,
-    progress: Callable[[int, int], None] | None = None,
-    nothing_to_do: Sequence[str] = (),
-    listen: Callable[[Run], None] | None = None,
-) -> EvidenceBook:
-    """All evidence for these crontabs from log files or folders, a journal and a recording, in memory that stays small.
-
-    `logs`: files, folders, `-`. `journal`: output of `journalctl -o json`, a folder of such, `-`, or `live` to ask
-    journalctl. `zone`: of the daemon's stamps. `at`: no line is later than a day after it. `progress` is called with
-    bytes read and bytes in all. `nothing_to_do`: further regular expressions for output that says so. `listen` hears of
-    each run. Never raises for bad input: what could not be used is named in the book.
-    """
-    from cron2queue.evidence.gathering import gathered  # most audits have no logs and need none of it
-
-    if not logs and journal is None and observations is None:
-        return EvidenceBook.empty("no log, journal or recording was given")
-    return gathered(
-        logs,
-        journal=journal,
-        observations=observations,
-        files=files,
-        zone=zone,
-        at=at,
-        progress=progress,
-        more_patterns=nothing_to_do,
-        listen=listen,
-    )

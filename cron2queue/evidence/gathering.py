@@ -13,14 +13,14 @@ from cron2queue.crontab.lines import CrontabFile, entry_ids
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.evidence.book import EvidenceBook, Overlap
 from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted, rotated_together
-from cron2queue.evidence.emptiness import nothing_to_do
+from cron2queue.evidence.emptiness import nothing_to_do as says_nothing_to_do
 from cron2queue.evidence.inputs import LogFile, LogSet, log_sets, spooled
 from cron2queue.evidence.ledger import Ledger
 from cron2queue.evidence.log_format import Event
 from cron2queue.evidence.matching import Index, Listed, listed
 from cron2queue.evidence.merging import Merger
-from cron2queue.evidence.observations import recorded
 from cron2queue.evidence.pairing import Pairer
+from cron2queue.evidence.replaying import recorded
 from cron2queue.evidence.runs import Run
 from cron2queue.evidence.sessions import SessionPairing
 from cron2queue.evidence.statistics import Evidence, Window
@@ -32,7 +32,7 @@ _host = attrgetter("host")
 Listen = Callable[[Run], None]
 
 
-def gathered(
+def gather(
     logs: Sequence[Path],
     *,
     journal: Path | None,
@@ -40,11 +40,19 @@ def gathered(
     files: Sequence[CrontabFile],
     zone: tzinfo,
     at: datetime,
-    progress: Progress | None,
-    more_patterns: Sequence[str],
-    listen: Listen | None,
+    progress: Progress | None = None,
+    nothing_to_do: Sequence[str] = (),
+    listen: Listen | None = None,
 ) -> EvidenceBook:
-    """See book.gather."""
+    """All evidence for these crontabs from log files or folders, a journal and a recording, in memory that stays small.
+
+    `logs`: files, folders, `-`. `journal`: output of `journalctl -o json`, a folder of such, `-`, or `live` to ask
+    journalctl. `zone`: of the daemon's stamps. `at`: no line is later than a day after it. `progress` is called with
+    bytes read and bytes in all. `nothing_to_do`: further regular expressions for output that says so. `listen` hears of
+    each run. Never raises for bad input: what could not be used is named in the book.
+    """
+    if not logs and journal is None and observations is None:
+        return EvidenceBook.empty("no log, journal or recording was given")
     with ExitStack() as cleanup:
         paths = [_readable(path, cleanup) for path in logs]
         sets, skipped = log_sets(paths)
@@ -54,7 +62,7 @@ def gathered(
         look.total = sum(file.size for each in (*sets, *journals) for file in each.files)
         entries = listed(files, entry_ids(files))
         ledger = Ledger(Index(entries), listen, recorded=observations is not None)
-        says = nothing_to_do(more_patterns)
+        says = says_nothing_to_do(nothing_to_do)
         hosts = _read_logs(sets, journals, look, ledger, says)
         recorded(observations, ledger, look.tale.skipped)
     return _book(ledger, look, hosts, entries, _names(logs, journal, observations))

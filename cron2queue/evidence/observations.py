@@ -5,16 +5,11 @@ secrets masked, and a digest of the whole text, by which they are found again.
 """
 
 import hashlib
-import heapq
 import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cron2queue.evidence.ledger import Ledger
 
 VERSION = 1
 _KEPT_SECONDS = 100 * 86_400
@@ -99,53 +94,3 @@ def read(path: Path) -> Iterator[Observation]:
             yield Observation(**dict(zip(COLUMNS, row, strict=True)))
     finally:
         connection.close()
-
-
-def recorded(path: Path | None, ledger: "Ledger", skipped: list[str]) -> None:
-    """Tells the ledger of all observed runs; what cannot be read is named in `skipped`."""
-    if path is None:
-        return
-    pending: list[tuple[float, int, Any, Observation]] = []
-    try:
-        for number, each in enumerate(read(path)):
-            while pending and pending[0][0] <= each.started:
-                _end(ledger, heapq.heappop(pending))
-            start = _start(ledger, each, number)
-            if each.ended is None:
-                ledger.cut(start)
-            else:
-                heapq.heappush(pending, (each.ended, number, start, each))
-    except (sqlite3.Error, OSError, TypeError, ValueError) as wrong:
-        skipped.append(f"{path}: no recording of cron2queue observe ({wrong})")
-    while pending:
-        _end(ledger, heapq.heappop(pending))
-
-
-def _start(ledger: "Ledger", each: Observation, number: int) -> Any:
-    from cron2queue.evidence.log_format import Subject
-    from cron2queue.evidence.pairing import Started
-
-    hint = f"digest:{each.digest}" if ledger.stranger(each.entry) else each.entry
-    start = Started(each.started, Subject(each.account, each.command, hint=hint), "observed", 0, 0, number)
-    ledger.reports("output", "observed")
-    ledger.reports("failures", "observed")
-    ledger.started(start)
-    return start
-
-
-def _end(ledger: "Ledger", due: tuple[float, int, Any, Observation]) -> None:
-    from cron2queue.evidence.log_format import Ending
-    from cron2queue.evidence.runs import Pairing
-
-    ended, _, start, each = due
-    known = each.stdout_bytes is not None or each.stderr_bytes is not None
-    cpu = None if each.user_seconds is None else each.user_seconds + (each.system_seconds or 0.0)
-    ending = Ending(
-        exit_status=each.exit_status,
-        signal=each.signal,
-        output=bool((each.stdout_bytes or 0) + (each.stderr_bytes or 0)) if known else None,
-        cpu_seconds=cpu,
-        max_rss_bytes=each.max_rss_bytes,
-        nothing_to_do=None if each.nothing_to_do is None else bool(each.nothing_to_do),
-    )
-    ledger.ended(start, ended, ending, Pairing.EXACT)

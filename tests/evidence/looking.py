@@ -7,7 +7,8 @@ from pathlib import Path
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Kind
 from cron2queue.crontab.parser import parse
-from cron2queue.evidence.book import EvidenceBook, gather
+from cron2queue.evidence.book import EvidenceBook
+from cron2queue.evidence.gathering import gather
 from cron2queue.evidence.runs import Run
 
 LOGS = Path(__file__).resolve().parents[1] / "data" / "cron-logs"

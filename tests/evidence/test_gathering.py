@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from cron2queue.crontab.lines import Kind, entry_ids
-from cron2queue.evidence.book import EvidenceBook, gather
+from cron2queue.evidence.book import EvidenceBook
+from cron2queue.evidence.gathering import gather
 from cron2queue.evidence.matching import printed
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.statistics import Evidence
