@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cron2queue.analyser.audit import Audit
+    from cron2queue.analyser.audit import Audit, Lane, Load
     from cron2queue.analyser.finding import Finding, Place
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.evidence.statistics import Evidence
@@ -27,8 +27,8 @@ def duration(seconds: float | None, *, resolution: float = 1.0) -> str:
     """`6m12s`, `25m00s`, `1h05m`, `5s`; `<1s` below the resolution, `-` when it is not known."""
     if seconds is None:
         return "-"
-    if seconds < min(1.0, resolution) or (seconds == 0 and resolution >= 1):
-        return "<1s"
+    if seconds < 1:
+        return f"{seconds:.1f}s" if seconds >= max(resolution, 0.05) else "<1s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"
@@ -113,6 +113,22 @@ def all_places(findings: Iterable[Finding]) -> list[Place]:
     return [place for finding in findings for place in (finding.place, *(finding.related if finding.folds else ()))]
 
 
+def telling_lanes(load: Load, most: int) -> tuple[list[Lane], int]:
+    """The lanes that explain the load, in their order, and how many are left out.
+
+    Those that are alive at the peak come before the others, and what takes much time in all before what takes little.
+    """
+
+    def telling(lane: Lane) -> tuple[bool, float]:
+        length = max(lane.seconds or 0.0, 60.0)
+        at_peak = any(0 <= (load.peak_at - start).total_seconds() < length for start in lane.starts)
+        return at_peak, len(lane.starts) * length
+
+    lanes = [lane for lane in load.lanes if lane.starts]
+    kept = {id(lane) for lane in sorted(lanes, key=telling, reverse=True)[:most]}
+    return [lane for lane in lanes if id(lane) in kept], max(0, len(lanes) - len(kept))
+
+
 def grouped(findings: Iterable[Finding], *, fold_notes: bool = False) -> list[list[Finding]]:
     """In the given order; together stand those that say the same of several lines, and folded also all notes of one rule."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
@@ -122,6 +138,19 @@ def grouped(findings: Iterable[Finding], *, fold_notes: bool = False) -> list[li
         key = (finding.code, finding.severity, finding.confidence, *(() if folded else same_words))
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
+
+
+def alike(groups: Sequence[list[Finding]]) -> list[list[list[Finding]]]:
+    """Neighbouring groups of one rule with one remedy, together: they differ only in whom they are about."""
+    together: list[list[list[Finding]]] = []
+    for group in groups:
+        before = together[-1][0][0] if together else None
+        first = group[0]
+        if before and (before.code, before.severity, before.remedy) == (first.code, first.severity, first.remedy):
+            together[-1].append(group)
+        else:
+            together.append([group])
+    return together
 
 
 class Places:

@@ -9,6 +9,7 @@ from cron2queue import __version__
 from cron2queue.crontab.describe import describe
 from cron2queue.report.figures import (
     Places,
+    alike,
     all_places,
     counted,
     decisions,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.report.reporter import RenderOptions
 
+_AT_ONCE = 4  # findings of one kind that are shown without a click
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow:
@@ -46,19 +49,27 @@ class SourceRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Item:
     """One finding, or several that say the same; `source` is the line before, at and after the marked place."""
 
-    severity: str
-    code: str
-    rule: str
     where: str
     message: str
     confidence: str
     evidence: str
-    remedy: str
     source: tuple[str, str, str] | None
     line: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """Findings of one rule with one remedy; `more` are those that wait behind a click."""
+
+    severity: str
+    code: str
+    rule: str
+    remedy: str
+    items: tuple[Item, ...]
+    more: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +146,7 @@ def page_of(audit: Audit, options: RenderOptions, *, style: str, policy: str) ->
         entries=len(audit.verdicts),
         sources=tuple(_source(file) for file in audit.files),
         unreadable=tuple(shown(reason) for reason in options.unreadable),
-        cards=tuple(_card(group, places) for group in grouped(standing(audit))),
+        cards=tuple(_card(kin, places) for kin in alike(grouped(standing(audit)))),
         silenced=tuple(_silenced(finding, places) for finding in audit.findings if finding.suppressed is not None),
         not_judged=tuple(dict.fromkeys((each.code, shown(each.reason)) for each in audit.not_judged)),
         evidence=_evidence(audit.book),
@@ -171,19 +182,29 @@ def _source(file: CrontabFile) -> SourceRow:
     )
 
 
-def _card(group: list[Finding], places: Places) -> Card:
-    first = group[0]
-    place = first.place
-    has_source = len(group) == 1 and first.source_line is not None and (place.column is not None or first.severity == "error")
+def _card(kin: list[list[Finding]], places: Places) -> Card:
+    first = kin[0][0]
+    items = tuple(_item(group, places) for group in kin)
+    few = len(items) if len(items) <= _AT_ONCE else _AT_ONCE - 1
     return Card(
         severity=str(first.severity),
         code=first.code,
-        rule=first.rule,
+        rule=first.rule.replace("-", " "),
+        remedy=shown(first.remedy),
+        items=items[:few],
+        more=items[few:],
+    )
+
+
+def _item(group: list[Finding], places: Places) -> Item:
+    first = group[0]
+    place = first.place
+    has_source = len(group) == 1 and first.source_line is not None and (place.column is not None or first.severity == "error")
+    return Item(
         where=shown(places.of_many(all_places(group))),
         message=shown(first.message),
         confidence=str(first.confidence),
         evidence=shown(first.evidence),
-        remedy=shown(first.remedy),
         source=marked(first.source_line or "", place.column, place.end_column) if has_source else None,
         line=place.line,
     )

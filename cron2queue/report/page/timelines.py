@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.schedule import Calendar
-from cron2queue.report.figures import duration
+from cron2queue.report.figures import duration, telling_lanes
 from cron2queue.report.shown import shown
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def day_of(load: Load | None) -> Day | None:
     """The picture of the load, or None when nothing starts."""
     if load is None or not load.peak or not load.alive:
         return None
-    lanes = [lane for lane in load.lanes if lane.starts]
-    chosen = sorted(sorted(lanes, key=_busy, reverse=True)[:MOST_LANES], key=lanes.index)
+    chosen, hidden = telling_lanes(load, MOST_LANES)
     hours = [max(load.alive[h * len(load.alive) // 24 : max((h + 1) * len(load.alive) // 24, 1)]) for h in range(24)]
     return Day(
         title=f"{load.day:%A} {load.day.day} {load.day:%B %Y}",
@@ -97,15 +96,11 @@ def day_of(load: Load | None) -> Day | None:
         steps=tuple((_height(level, load.peak), level) for level in _levels(load.peak)),
         ticks=tuple(Tick(x=hour * PLOT / 24, label=f"{hour:02d}") for hour in range(0, 25, 3)),
         rows=tuple(_lane(lane, position) for position, lane in enumerate(chosen)),
-        hidden=len(lanes) - len(chosen),
+        hidden=hidden,
         height=len(chosen) * ROW,
         hourly=tuple((f"{hour:02d}", alive) for hour, alive in enumerate(hours)),
         unknown=load.unknown,
     )
-
-
-def _busy(lane: Lane) -> float:
-    return len(lane.starts) * max(lane.seconds or 0, 60.0)
 
 
 def _x_of(at: datetime) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cron2queue.report.columns import columns
-from cron2queue.report.figures import all_places, grouped, standing
+from cron2queue.report.figures import alike, all_places, grouped, standing
 from cron2queue.report.screen.ink import LETTERS, STYLES, Ink, hanging, heading, joined, styled
 from cron2queue.report.shown import excerpt
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding
 
 Group = list["Finding"]
+_KIN = 3  # so many findings of one rule and remedy are shown each; of more, all but two are counted
 _REASONS = 3  # why rules could not look; with more, only their codes are named
 
 
@@ -27,11 +28,24 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
     code = groups[0][0].code
     lines = heading(ink, "FINDINGS", f"worst first; `cron2queue explain {code}` tells why, shows the evidence and the remedy")
     before = None
-    for group in groups:
-        lines += [] if group[0].severity == before == "note" and not ink.verbose else [Text()]
-        lines += _block(group, ink)
-        before = group[0].severity
+    for kin in alike(groups):
+        severity = kin[0][0].severity
+        few = len(kin) if ink.verbose or severity == "error" or len(kin) <= _KIN else _KIN - 1
+        for group in kin[:few]:
+            lines += [] if severity == before == "note" and not ink.verbose else [Text()]
+            lines += _block(group, ink)
+            before = severity
+        lines += _more_of_the_kind(kin[few:], ink) if few < len(kin) else []
     return [*lines, *_not_judged(audit, ink)]
+
+
+def _more_of_the_kind(rest: list[Group], ink: Ink) -> list[Text]:
+    """What differs from the findings above only in whom it is about."""
+    findings = [finding for group in rest for finding in group]
+    where = ink.text(ink.places.of_many(all_places(findings)))
+    indent = " " * (11 if ink.width >= 60 else 3)
+    said = f"+ {len(findings)} more of {findings[0].code}: {where}; --verbose shows each"
+    return [styled(row, "quiet") for row in hanging(said, ink.width, first=indent)]
 
 
 def _block(group: Group, ink: Ink) -> list[Text]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cron2queue.report.columns import columns, fitted
-from cron2queue.report.figures import counted, duration, share
+from cron2queue.report.figures import counted, duration, share, telling_lanes
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
 
 if TYPE_CHECKING:
@@ -94,22 +94,18 @@ def _axis(plot: int) -> str:
     return marks[:-2] + "24"
 
 
-def _busy(lane: Lane) -> float:
-    return len(lane.starts) * max(lane.seconds or 0, 60.0)
-
-
 def _lanes(load: Load, label: int, plot: int, ink: Ink) -> list[Text]:
-    lanes = [lane for lane in load.lanes if lane.starts]
-    chosen = lanes if ink.verbose else sorted(sorted(lanes, key=_busy, reverse=True)[:_LANES], key=lanes.index)
+    chosen, hidden = telling_lanes(load, len(load.lanes) if ink.verbose else _LANES)
     lines = [_lane(lane, load, label, plot, ink) for lane in chosen]
-    if len(chosen) < len(lanes):
-        more = f"and {counted(len(lanes) - len(chosen), 'more entry')} ({len(lanes)} in all); --verbose shows each"
+    if hidden:
+        more = f"and {counted(hidden, 'more entry')} ({len(chosen) + hidden} in all); --verbose shows each"
         lines.append(styled(f"  {more}", "quiet"))
     return lines
 
 
 def _lane(lane: Lane, load: Load, label: int, plot: int, ink: Ink) -> Text:
-    name = fitted(f"{lane.line:>3} {ink.text(lane.name)}", label - 1, mark=ink.mark)
+    number = f"{lane.line:>3}" if ink.places.one_file else ""
+    name = fitted(f"{number} {ink.text(lane.name)}", label - 1, mark=ink.mark)
     drawn = "".join(_drawn(lane, load, plot, ink))
     times = f"{len(lane.starts):,}x"
     line = Text(f"{name} {drawn}{times:>{_COUNT}}")
