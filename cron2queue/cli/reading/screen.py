@@ -1,0 +1,100 @@
+"""What `show` draws: each source, each entry as the daemon understood it, its next starts, and what was refused."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from cron2queue.cli.reading.record import Asked, fires_of, masked
+from cron2queue.cli.screens.canvas import Canvas, wrapped
+from cron2queue.crontab.describe import describe
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Malformed
+from cron2queue.crontab.schedule import Fire
+from cron2queue.redaction import redact
+from cron2queue.text import safe_text
+
+_INDENT = " " * 4
+_EFFECTS = {
+    Effect.FILE: "the whole file is ignored",
+    Effect.LINE: "this line is dropped",
+    Effect.MISREAD: "it runs all the same",
+}
+# What every entry has, and so tells nothing.
+_USUAL = {"SHELL": "/bin/sh"}
+
+
+def _shown(text: str) -> str:
+    return safe_text(redact(text))
+
+
+def screen(files: tuple[CrontabFile, ...], asked: Asked, canvas: Canvas) -> Iterator[Text]:
+    """All sources, with a blank line between them."""
+    for place, file in enumerate(files):
+        if place:
+            yield Text("")
+        yield from _file(file, asked, canvas)
+
+
+def _file(file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
+    title = dialect_named(file.dialect).title
+    head = Text(_shown(file.path), "bold")
+    yield head.append(f"   {title}, {file.kind} crontab: {_counts(file)}", "dim")
+    if not file.loaded:
+        yield from _wrapped(f"  IGNORED by {title}: {_shown(file.why or '')}", canvas, "bold red")
+    for note in file.notes:
+        yield from _wrapped(f"  {_shown(note)}", canvas, "dim")
+    for line in file.lines:
+        if isinstance(line, Entry):
+            yield from _entry(line, asked, canvas, loaded=file.loaded)
+        elif isinstance(line, Malformed):
+            yield from _malformed(line, canvas)
+
+
+def _counts(file: CrontabFile) -> str:
+    counts = file.counts
+    parts = [f"{counts[name]} {name}" for name in ("entries", "assignments", "comments", "blank", "malformed") if counts[name]]
+    return f"{counts['lines']} lines" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _wrapped(text: str, canvas: Canvas, style: str) -> Iterator[Text]:
+    indent = " " * (len(text) - len(text.lstrip()))
+    for line in wrapped(text.strip(), canvas.width, first=indent, rest=f"{indent}  "):
+        line.stylize(style)
+        yield line
+
+
+def _entry(entry: Entry, asked: Asked, canvas: Canvas, *, loaded: bool) -> Iterator[Text]:
+    yield Text("")
+    head = Text(f"  {entry.number:>3}  ").append(_shown(entry.schedule_text), "cyan")
+    yield head.append(f"   {_shown(describe(entry.schedule))}", "red" if entry.schedule.never_fires else "")
+    who = f"{_shown(entry.user)}: " if entry.user else ""
+    yield from _wrapped(f"{_INDENT}   {who}{_shown(entry.command) or '(an empty command)'}", canvas, "")
+    if entry.stdin is not None:
+        yield from _wrapped(f"{_INDENT}   stdin: {_shown(entry.stdin)}", canvas, "dim")
+    variables = [_shown(f"{name}={value}") for name, value in masked(entry) if _USUAL.get(name) != value]
+    if variables:
+        yield from _wrapped(f"{_INDENT}   with {' '.join(variables)}", canvas, "dim")
+    yield from _wrapped(f"{_INDENT}   {_starts(entry, asked, loaded=loaded)}", canvas, "green" if loaded else "dim")
+    for bad in entry.misread:
+        yield from _malformed(bad, canvas)
+
+
+def _starts(entry: Entry, asked: Asked, *, loaded: bool) -> str:
+    if not loaded:
+        return "starts: never, the file is ignored"
+    fires = fires_of(entry, asked)
+    if not fires:
+        return "starts: never" if entry.schedule.never_fires else "starts: no calendar tells, or not in that time"
+    drawn = "starts (one draw of it): " if entry.schedule.random else "starts: "
+    return drawn + ", ".join(_fire(fire) for fire in fires)
+
+
+def _fire(fire: Fire) -> str:
+    text = f"{fire.at:%a %Y-%m-%d %H:%M %z}"
+    return text if fire.at.replace(tzinfo=None) == fire.nominal else f"{text} (for {fire.nominal:%H:%M})"
+
+
+def _malformed(bad: Malformed, canvas: Canvas) -> Iterator[Text]:
+    place = f"line {bad.number}, column {bad.column}"
+    yield from _wrapped(f"  {place}: {_shown(bad.message)}: {_EFFECTS[bad.effect]}", canvas, "red")
+    yield from _wrapped(f"{_INDENT}{bad.remedy}", canvas, "dim")
