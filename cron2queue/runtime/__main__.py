@@ -1,4 +1,4 @@
-"""`python -m cron2queue.runtime enqueue|work`: the lean command line of producers and workers.
+"""`python -m cron2queue.runtime enqueue|work|lock`: the lean command line of producers and workers.
 
 Cron starts `enqueue` each minute: nothing is imported here that it does not need.
 """
@@ -8,13 +8,12 @@ import sys
 
 from cron2queue.errors import Cron2QueueError
 
-
 BUG = 70
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime", description="Producers and workers, lean.")
-    parser.add_argument("command", choices=["enqueue", "work"])
+    parser.add_argument("command", choices=list(_COMMANDS))
     return parser
 
 
@@ -22,7 +21,7 @@ def main(arguments: list[str]) -> int:
     """Run one command; its exit status as in docs/reference/exit-statuses.md."""
     command = _parser().parse_args(arguments[:1] or ["--help"]).command
     try:
-        return _work(arguments[1:]) if command == "work" else _enqueue(arguments[1:])
+        return _COMMANDS[command](arguments[1:])
     except Cron2QueueError as trouble:
         from cron2queue.redaction import redact
         from cron2queue.text import safe_text
@@ -38,17 +37,24 @@ def main(arguments: list[str]) -> int:
 
 
 def _work(arguments: list[str]) -> int:
-    from cron2queue.runtime.worker.commandline import add_options, work
+    from cron2queue.runtime.worker.commandline import main as work
 
-    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime work", description="Work on jobs until told to stop.")
-    add_options(parser)
-    return work(parser.parse_args(arguments))
+    return work(arguments)
+
+
+def _lock(arguments: list[str]) -> int:
+    from cron2queue.runtime.lock_command import main as lock
+
+    return lock(arguments)
 
 
 def _enqueue(arguments: list[str]) -> int:
     from cron2queue.runtime.producer import main as enqueue
 
     return enqueue(arguments)
+
+
+_COMMANDS = {"enqueue": _enqueue, "work": _work, "lock": _lock}
 
 
 if __name__ == "__main__":

@@ -17,6 +17,13 @@ from cron2queue.runtime.worker.options import (
     WorkerOptions,
 )
 
+_DESCRIPTION = """Work on jobs until told to stop.
+
+Examples:
+  cron2queue worker --queue default:2
+  cron2queue worker --queue mail:8 --queue reports:1 --children 4
+  cron2queue worker --drain                leave as soon as nothing is left to do
+"""
 DATABASE_VARIABLE = "CRON2QUEUE_DATABASE_URL"
 
 
@@ -107,3 +114,15 @@ def work(arguments: argparse.Namespace) -> int:
     Supervisor(options=options, manager=ServiceManager.from_environment(os.environ, os.getpid())).run()
     sys.stderr.flush()
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Read the options and be a worker."""
+    parser = argparse.ArgumentParser(
+        prog="cron2queue worker",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="TERM lets running jobs finish for --grace seconds and gives the rest back; a second TERM is quicker.",
+    )
+    add_options(parser)
+    return work(parser.parse_args(arguments))

@@ -1,13 +1,11 @@
 """A worker as PID 1 of a container: a small init that reaps and passes signals on, and the worker as its child."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
-_PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+from cron2queue.runtime.worker.passing import SignalPasser
 
 
 def is_init() -> bool:
@@ -17,13 +15,9 @@ def is_init() -> bool:
 
 def run_as_init(command: Sequence[str]) -> int:
     """Run the command as a child until it ends, pass signals on, reap every orphan; its exit status."""
+    passer = SignalPasser().install()
     child = subprocess.Popen(list(command))
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        os.kill(child.pid, number)
-
-    for number in _PASSED_ON:
-        signal.signal(number, pass_on)
+    passer.attach(child.pid)
     return _reap_until(child.pid)
 
 
