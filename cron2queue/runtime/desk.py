@@ -10,6 +10,7 @@ from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.driver import Driver, Failure
 from cron2queue.runtime.session import Compiler, Session, Sessions, told
 from cron2queue.runtime.trouble import DatabaseBusy, RetryTransaction
+from cron2queue.runtime.wakeups import Waker
 
 T = TypeVar("T")
 Work = Callable[[Session, limits.Controls], T]
@@ -59,6 +60,11 @@ class Desk:
         self.sessions = Sessions(driver, self._compiler, **({} if patience is None else {"patience": patience}))
         self._backend = backend
         self._controls: limits.Controls | None = None
+        self._waker = Waker(driver.address, prefix)
+
+    def wake_workers(self) -> None:
+        """Tell the workers of this host to look now. Only a hint: it never waits and never fails."""
+        self._waker.wake()
 
     @property
     def backend(self) -> Backend:
@@ -70,6 +76,7 @@ class Desk:
     def close(self) -> None:
         """Close this process's connections; the store can be used again afterwards."""
         self.sessions.close()
+        self._waker.close()
 
     def controls(self) -> limits.Controls:
         """The snapshot of pauses and limits that is at hand."""

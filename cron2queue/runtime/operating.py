@@ -29,7 +29,9 @@ class OperatorVerbs(Desk):
     def resume(self, queue: str, *, by: str) -> bool:
         """Let a paused queue go on. False if it was not paused."""
         self.forget_controls()
-        return self.sessions.unit(lambda session: control.resume(session, queue, by))
+        resumed = self.sessions.unit(lambda session: control.resume(session, queue, by))
+        self.wake_workers()
+        return resumed
 
     def pause_kind(self, kind: str, seconds: float, *, by: str | None = None) -> None:
         """Keep a kind back for so many seconds from now (a 429 with Retry-After); a longer pause in force stays."""
@@ -146,6 +148,7 @@ class OperatorVerbs(Desk):
             done += count
             if turns:
                 self.sessions.unit(lambda session, turns=turns: liveness.pass_on_turns(session, backend, turns))  # type: ignore[misc]
+        self.wake_workers()
         return done
 
     def prune(

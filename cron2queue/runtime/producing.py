@@ -1,13 +1,20 @@
 """The store's verbs for producers."""
 
-import contextlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime import enqueueing, inbox, liveness, subscriptions
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.drafts import PAYLOAD_LIMIT, draft
+from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.jobs import Enqueued, NewJob, UniqueScope, WhileActive
+from cron2queue.runtime.limits import Controls
+from cron2queue.runtime.session import Session
+from cron2queue.text import to_bytes
+
+if TYPE_CHECKING:
+    from cron2queue.runtime.ticking import Tick, Ticked
 
 
 class ProducerVerbs(Desk):
@@ -33,10 +40,15 @@ class ProducerVerbs(Desk):
         if connection is not None:
             return self.inside(connection, lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
         answers = self.with_controls(lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
-        turns = sorted({each.turn for each in drafts if each.turn is not None})
-        if turns:
-            self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, turns))
+        self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return answers
+
+    def _after_enqueue(self, turns: Sequence[bytes]) -> None:
+        """Look once more for the turns (their holders may have ended meanwhile), and wake the workers of this host."""
+        if turns:
+            backend = self.backend
+            self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, sorted(set(turns))))
+        self.wake_workers()
 
     def publish(
         self,
@@ -79,12 +91,36 @@ class ProducerVerbs(Desk):
         row = inbox.checked(consumer, message_id)
         return self.inside(connection, lambda session, _: backend.mark_message(session, *row))
 
+    def tick(self, tick: "Tick", template: NewJob) -> "Ticked":
+        """Enqueue the job of a scheduled tick: once for each nominal time, on however many hosts, by its overlap rule."""
+        from cron2queue.runtime import ticking
+
+        drafts = [draft(tick.job(template), payload_limit=self.payload_limit)]
+        backend = self.backend
+
+        def work(session: Session, controls: Controls) -> list[Enqueued]:
+            ticking.note_tick(session, backend, tick)
+            known = enqueueing.look(session, drafts)
+            if not known.jobs and ticking.stands_in_the_way(session, tick):
+                return []
+            if not known.jobs:
+                ticking.replace_earlier(session, tick)
+            return enqueueing.enqueue(session, backend, controls, drafts)
+
+        answers = self.with_controls(work)
+        self._after_enqueue([each.turn for each in drafts if each.turn is not None])
+        return ticking.Ticked(tick=tick, enqueued=answers[0] if answers else None)
+
+    def last_tick(self, tick: "Tick") -> datetime | None:
+        """The newest nominal time that was enqueued for the entry; None if it never ticked."""
+        query = "SELECT last_nominal FROM {ticks} WHERE entry = ?"
+        found = self.sessions.read(lambda session: session.value(query, (to_bytes(tick.entry),)))
+        return None if found is None else from_micros(int(found))
+
     def counts(self, queue: str) -> Mapping[str, int]:
         """How many jobs of a queue are in each state that is not an end. For more, see the inspection."""
-        with contextlib.suppress(KeyError):
-            query = "SELECT state, COUNT(*) FROM {jobs} WHERE queue = ? AND state = ? GROUP BY state"
-            states = ("scheduled", "ready", "blocked", "running", "cancel_requested")
-            return self.sessions.read(
-                lambda session: {state: int(count) for each in states for state, count in session.rows(query, (queue, each))}
-            )
-        return {}
+        query = "SELECT state, COUNT(*) FROM {jobs} WHERE queue = ? AND state = ? GROUP BY state"
+        states = ("scheduled", "ready", "blocked", "running", "cancel_requested")
+        return self.sessions.read(
+            lambda session: {state: int(count) for each in states for state, count in session.rows(query, (queue, each))}
+        )

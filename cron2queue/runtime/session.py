@@ -165,14 +165,14 @@ class Sessions:
         while True:
             session = self.current()
             session.reruns, session.careful = reruns, careful
-            attempt = _Attempt(self.driver, session, begin)
+            attempt, began = _Attempt(self.driver, session, begin), time.monotonic()
             try:
                 return attempt.run(work)
             except RunCarefully:
                 careful = True
             except Exception as error:
                 self._after(attempt, error, patient=time.monotonic() < deadline)
-                time.sleep(random.uniform(0.0005, min(0.25, 0.004 * 1.5 ** min(reruns, 12))))
+                time.sleep(_pause(reruns, time.monotonic() - began))
             reruns += 1
 
     def _after(self, attempt: "_Attempt", error: Exception, *, patient: bool) -> None:
@@ -190,6 +190,11 @@ class Sessions:
         if meaning in (Failure.AGAIN, Failure.GONE):
             return
         raise told(error, meaning) from error
+
+
+def _pause(reruns: int, lasted: float) -> float:
+    """Jitter that grows with the failures and with the unit's own length: those who collided are to come apart."""
+    return random.uniform(0.0005, max(min(0.25, 0.004 * 1.5 ** min(reruns, 12)), min(1.0, lasted)))
 
 
 class _Attempt:

@@ -1,0 +1,222 @@
+"""The producer that cron starts: `python -m cron2queue.runtime enqueue`. Lean: one job in, its public id out."""
+
+import argparse
+import json
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from cron2queue.errors import DatabaseUnavailable, UsageError
+from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
+from cron2queue.runtime.prefix import PREFIX
+from cron2queue.runtime.settings import DEFAULT_DATABASE, PLAN_NAME, JobSettings, Scope, Settings, read_settings
+from cron2queue.runtime.store import Store
+from cron2queue.runtime.ticking import Tick, Ticked, minute_of
+
+DATABASE_VARIABLE: Final = "CRON2QUEUE_DATABASE_URL"
+_DESCRIPTION = """Enqueue one job: a job of the plan by its name, or any kind with --kind.
+
+Exit status: 0 enqueued, or known already; 2 wrong call; 3 plan not readable; 69 no database; 75 queue full, try again.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be enqueued, and where."""
+
+    url: str
+    prefix: str
+    job: NewJob
+    tick: Tick | None = None
+    spool: Path | None = None
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    made = argparse.ArgumentParser(
+        prog="python -m cron2queue.runtime enqueue",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("name", nargs="?", help="a job of the plan")
+    made.add_argument("--kind", help="the kind, for a job that is not in the plan")
+    made.add_argument("--key", help="makes it idempotent: the same kind and key is one job")
+    made.add_argument("--unique", default="active", metavar="active|forever|SECONDS", help="how long the key stays taken")
+    made.add_argument("--payload", metavar="JSON", help="the payload; - reads it from standard input")
+    made.add_argument("--queue", help="the queue (default: the plan's, or default)")
+    made.add_argument("--priority", type=int, help="lower runs first (default 100)")
+    made.add_argument("--delay", type=float, metavar="SECONDS", help="not before so many seconds from now")
+    made.add_argument("--run-at", metavar="TIME", help="not before this time, ISO 8601 with its offset")
+    made.add_argument("--max-attempts", type=int, metavar="N", help="runs, the first included (default 8)")
+    made.add_argument("--ordering-key", metavar="KEY", help="jobs of one key run one at a time, in order")
+    made.add_argument("--limit-key", metavar="KEY", help="the bucket of limits by key")
+    made.add_argument("--owner", help="who asked for it")
+    made.add_argument("--tick", action="store_true", help="this is the scheduled run of the job: once for each minute")
+    made.add_argument("--nominal", metavar="TIME", help="the tick's time, if it is not this minute (with --tick)")
+    made.add_argument("--spool", type=Path, metavar="FILE", help="keep the job in this file while the database is away")
+    made.add_argument("--plan", type=Path, metavar="FILE", help=f"the plan (default: {PLAN_NAME}, if it is there)")
+    made.add_argument("--database", metavar="URL", help=f"the database (default: ${DATABASE_VARIABLE}, or the plan's)")
+    made.add_argument("--prefix", help=f"the prefix of the tables (default: the plan's, or {PREFIX})")
+    made.add_argument("--quiet", "-q", action="store_true", help="print nothing")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; trouble comes out as Cron2QueueError with its exit status."""
+    options = parser().parse_args(list(arguments))
+    wish = wish_of(options, environment=os.environ, now=datetime.now(UTC))
+    said = carry_out(wish)
+    if not options.quiet:
+        print(said)
+    return 0
+
+
+def wish_of(options: argparse.Namespace, *, environment: Mapping[str, str], now: datetime) -> Wish:
+    """Put plan, options and environment together. Options win over the plan."""
+    settings = _settings(options)
+    planned = _planned(options, settings)
+    project = settings.project if settings is not None else None
+    url = options.database or environment.get(DATABASE_VARIABLE) or (project.database if project else DEFAULT_DATABASE)
+    job = _new_job(options, planned, now)
+    return Wish(
+        url=url,
+        prefix=options.prefix or (project.prefix if project else PREFIX),
+        job=job,
+        tick=_tick(options, planned, now) if options.tick else None,
+        spool=options.spool,
+    )
+
+
+def _settings(options: argparse.Namespace) -> Settings | None:
+    if options.plan is not None:
+        return read_settings(options.plan)
+    path = Path(PLAN_NAME)
+    return read_settings(path) if path.exists() else None
+
+
+def _planned(options: argparse.Namespace, settings: Settings | None) -> JobSettings | None:
+    if options.name is None:
+        if options.kind is None:
+            raise UsageError("nothing to enqueue", remedy="Name a job of the plan, or give --kind.")
+        return None
+    if settings is None:
+        raise UsageError(
+            f"there is no plan to look {options.name!r} up in", remedy="Give --plan FILE, or --kind without a name."
+        )
+    if options.name not in settings.jobs:
+        from cron2queue.runtime.settings import did_you_mean
+
+        raise UsageError(f"the plan has no job {options.name!r}", remedy=did_you_mean(options.name, settings.jobs))
+    return settings.jobs[options.name]
+
+
+def _new_job(options: argparse.Namespace, planned: JobSettings | None, now: datetime) -> NewJob:
+    def chosen(given: Any, of_plan: Any, otherwise: Any) -> Any:
+        return given if given is not None else of_plan if planned is not None else otherwise
+
+    return NewJob(
+        kind=chosen(options.kind, planned and planned.kind, None),
+        payload=_payload(options.payload),
+        key=options.key,
+        queue=chosen(options.queue, planned and planned.queue, "default"),
+        priority=chosen(options.priority, planned and planned.priority, 100),
+        run_at=_run_at(options, now),
+        max_attempts=chosen(options.max_attempts, planned and planned.max_attempts, 8),
+        unique=_unique(options.unique),
+        ordering_key=options.ordering_key,
+        owner=options.owner,
+        limit_key=options.limit_key,
+        public_id=secrets.token_hex(16),  # one id for all tries, the spooled one included
+    )
+
+
+def _payload(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(sys.stdin.buffer.read() if text == "-" else text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the payload is not JSON: {error}", remedy="Quote it for the shell: --payload '{\"n\": 1}'") from None
+
+
+def _run_at(options: argparse.Namespace, now: datetime) -> datetime | None:
+    if options.run_at is not None:
+        return _time(options.run_at, "--run-at")
+    if options.delay is None:
+        return None
+    try:
+        return now + timedelta(seconds=options.delay)
+    except (OverflowError, ValueError):
+        raise UsageError(f"a delay of {options.delay} seconds is no time", remedy="Give seconds.") from None
+
+
+def _time(text: str, option: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is no time", remedy="Write it like 2026-07-01T03:00:00+02:00.") from None
+    if moment.tzinfo is None:
+        raise UsageError(f"{option} {text!r} has no offset", remedy="Write it like 2026-07-01T03:00:00+02:00, or with Z.")
+    return moment
+
+
+def _unique(text: str) -> UniqueScope:
+    if text in ("active", "forever"):
+        return WhileActive() if text == "active" else Forever()
+    try:
+        return Period(seconds=float(text))
+    except ValueError:
+        raise UsageError(f"--unique {text!r} is no scope", remedy="Use active, forever or a number of seconds.") from None
+
+
+def _tick(options: argparse.Namespace, planned: JobSettings | None, now: datetime) -> Tick:
+    if planned is None:
+        raise UsageError("--tick needs a job of the plan", remedy="Name it: its overlap rule and its name make the key.")
+    nominal = now if options.nominal is None else _time(options.nominal, "--nominal")
+    return tick_of(planned, nominal)
+
+
+def tick_of(planned: JobSettings, nominal: datetime) -> Tick:
+    """The tick of a planned job at this time; each host has its own where the plan's scope says so."""
+    place = socket.gethostname() if planned.scope is Scope.HOST else None
+    return Tick(name=planned.name, nominal=minute_of(nominal), overlap=planned.overlap, place=place)
+
+
+def carry_out(wish: Wish) -> str:
+    """Enqueue, or spool; what to print."""
+    store = Store.open(wish.url, prefix=wish.prefix)
+    try:
+        return _say(_replayed(wish, store))
+    except DatabaseUnavailable as trouble:
+        if wish.spool is None:
+            raise
+        from cron2queue.runtime import spool
+
+        job = wish.job if wish.tick is None else wish.tick.job(wish.job)
+        public_id = spool.put(wish.spool, job)
+        print(f"cron2queue: {trouble.message}; kept in {wish.spool}", file=sys.stderr)
+        return f"{public_id} spooled"
+    finally:
+        store.close()
+
+
+def _replayed(wish: Wish, store: Store) -> Enqueued | Ticked:
+    if wish.spool is not None:
+        from cron2queue.runtime import spool
+
+        spool.replay(wish.spool, store)
+    return store.enqueue(wish.job) if wish.tick is None else store.tick(wish.tick, wish.job)
+
+
+def _say(answer: Enqueued | Ticked) -> str:
+    if isinstance(answer, Ticked):
+        if answer.enqueued is None:
+            return f"skipped: the {answer.tick.name} before is not done yet"
+        answer = answer.enqueued
+    return f"{answer.public_id} duplicate" if answer.duplicate else answer.public_id
