@@ -40,6 +40,8 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
         raise InputError(each.reason, place=each.path, remedy=each.remedy)
     if len(found.files) != 1:
         raise UsageError(f"{sources[0]} holds {len(found.files)} crontabs", remedy="wrap them one by one")
+    if not found.files[0].editable:
+        raise UsageError(f"{found.files[0].path} is not read by cron itself", remedy="wrap the scripts, or cron's own files")
     result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations))
     for why in result.left:
         say(f"left as it is: {why}")

@@ -41,6 +41,7 @@ def sieved(file: LogFile, tale: Tale) -> Iterator[bytes] | None:
     output = cast("IO[bytes]", running.stdout)
     first = output.read(BLOCK)
     if not first and running.wait() > 1:
+        output.close()
         source.close()
         return None
     return _blocks(file, source, running, first, tale)

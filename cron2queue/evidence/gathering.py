@@ -181,7 +181,8 @@ def _never_seen(entries: Sequence[Listed], seen: Iterable[str], look: Look, ledg
     spans = rotated_together(look.spans, _ROTATION_GAP)
     known = set(seen)
     for each in entries:
-        if each.id in known or each.entry.quiet or not isinstance(each.entry.schedule, Calendar):
+        logged = each.file.editable and not each.entry.quiet  # what anacron and run-parts start is not logged by name
+        if each.id in known or not logged or not isinstance(each.entry.schedule, Calendar):
             continue
         edited = max(ledger.changes.get(each.entry.user or "", 0.0), ledger.changes.get("*system*", 0.0))
         if any(_was_due(each, span, edited, look.zone) for span in spans):

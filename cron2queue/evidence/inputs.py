@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import re
@@ -169,12 +170,32 @@ def opened(file: LogFile) -> IO[bytes]:
     return os.fdopen(descriptor, "rb", buffering=0)
 
 
+class _Asked(io.RawIOBase):
+    """What a program prints; closing it ends the program."""
+
+    def __init__(self, words: list[str]) -> None:
+        quiet = subprocess.DEVNULL
+        self._running = subprocess.Popen(words, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet)
+        self._output = cast("IO[bytes]", self._running.stdout)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._output.read(size)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._output.close()
+            self._running.wait()
+        super().close()
+
+
 def _asked() -> IO[bytes]:
     words = ["journalctl", "--output=json", "--no-pager", "--quiet", "--all"]
     for identifier in _IDENTIFIERS:
         words += ["--identifier", identifier]
-    asked = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return cast("IO[bytes]", asked.stdout)
+    return cast("IO[bytes]", _Asked(words))
 
 
 def spooled(stream: IO[bytes]) -> Path:

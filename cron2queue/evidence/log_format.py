@@ -104,7 +104,7 @@ class Sample:
 
 
 ENDLESS = "endless"
-_JOB = re.compile(rb"\(([^ )]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?(.*)", re.DOTALL)
+_JOB = re.compile(rb"\A\(([^ )]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?(.*)", re.DOTALL)
 Fields = Mapping[str, str]
 NO_FIELDS: Fields = {}
 

@@ -18,6 +18,7 @@ from cron2queue.text import to_bytes, to_text
 _SHORTEST_PREFIX = 30  # a shorter beginning of a command could be anybody's
 _MOST_REMEMBERED = 50_000
 _MOST_LISTED = 1_000
+_ANACRON_FIELDS = 3  # period, delay and name of the job
 
 _PRINTED = {code: chr(code) for code in range(32, 127)}
 _PRINTED |= {code: f"^{chr(code + 64)}" for code in range(32)} | {127: "^?"}
@@ -69,6 +70,8 @@ class Index:
                 self._by_command.setdefault(form, []).append((each.entry.user, each.id))
             for digest in {digest_of(text) for text in (each.entry.command, unwrapped(each.entry.command)) if text}:
                 self._by_digest.setdefault(digest, []).append(each.id)
+            if not each.file.editable and len(each.entry.fields) == _ANACRON_FIELDS:
+                self._by_line.setdefault(f"anacron:{each.entry.fields[2]}", []).append(each.id)
             for line in dict.fromkeys(_lines(each.entry)):
                 self._by_line.setdefault(line, []).append(each.id)
 
@@ -94,7 +97,7 @@ class Index:
         if hint.startswith("line:"):
             return tuple(self._by_line.get(_one_spaced(hint[5:]), ()))
         if hint.startswith("anacron:"):
-            return ()
+            return tuple(self._by_line.get(hint, ()))
         command = printed(subject.command)
         found = self._of_user(self._by_command.get(command, ()), subject.user)
         if found or not subject.cut or len(command) < _SHORTEST_PREFIX:
@@ -151,7 +154,7 @@ class Strangers:
         """One run of nobody's."""
         self.total += 1
         if (subject.hint or "").startswith("anacron:"):
-            return  # scheduled in /etc/anacrontab
+            return  # scheduled in an /etc/anacrontab that was not given
         who = (subject.user, subject.command)
         if who in self._counts or len(self._counts) < _MOST_LISTED:
             self._counts[who] += 1

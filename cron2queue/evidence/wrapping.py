@@ -12,7 +12,7 @@ from cron2queue.text import to_bytes
 
 WRAPPER = "cron2queue observe"
 _WRAPPED = re.compile(
-    r"(?:\S{0,200}/)?(?:cron2queue observe|python[\d.]{0,5} -m cron2queue\.evidence\.recorder)"
+    r"\A(?:\S{0,200}/)?(?:cron2queue observe|python[\d.]{0,5} -m cron2queue\.evidence\.recorder)"
     r"(?: --(?:observations|entry)[= ](?:'[^']{0,4000}'|[^\s']{1,4000})){0,4} --shell '(?P<inner>.*)'\s*",
     re.DOTALL,
 )

@@ -6,7 +6,7 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Ending, Event, Fields, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
-_JOB = re.compile(rb"Job [`']([^']{1,200})' (started|terminated)(?: \((?:exit status: (\d{1,3})|signal:? (\d{1,3}))\))?")
+_JOB = re.compile(rb"\AJob [`']([^']{1,200})' (started|terminated)(?: \((?:exit status: (\d{1,3})|signal:? (\d{1,3}))\))?")
 
 
 class Anacron(LogFormat):

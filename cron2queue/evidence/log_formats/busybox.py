@@ -6,8 +6,8 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import ENDLESS, Event, Fields, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
-_START = re.compile(rb"USER ([^ ]{1,64}) pid +(\d{1,9}) cmd (.*)", re.DOTALL)
-_RUNNING = re.compile(rb"user ([^ :]{1,64}): process already running: (.*)", re.DOTALL)
+_START = re.compile(rb"\AUSER ([^ ]{1,64}) pid +(\d{1,9}) cmd (.*)", re.DOTALL)
+_RUNNING = re.compile(rb"\Auser ([^ :]{1,64}): process already running: (.*)", re.DOTALL)
 
 
 class BusyBox(LogFormat):

@@ -6,8 +6,8 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
-_OUTPUT = re.compile(rb"\([^ )]{1,64}\) CMDOUT \((.*)", re.DOTALL)
-_SESSION = re.compile(rb"pam_unix\(crond:session\): session (opened|closed) for user ([^ (]{1,64})")
+_OUTPUT = re.compile(rb"\A\([^ )]{1,64}\) CMDOUT \((.*)", re.DOTALL)
+_SESSION = re.compile(rb"\Apam_unix\(crond:session\): session (opened|closed) for user ([^ (]{1,64})")
 
 _OUTPUT_TO_SYSLOG = b"(CRON) INFO (Syslog will be used instead of sendmail"
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen
 from cron2queue.text import to_text
 
-_SAID = re.compile(rb"\(([^ )]{1,64})\) ([A-Za-z][A-Za-z ]{1,30}?) ?(?:\(([^)]{0,300})\)|$)")
+_SAID = re.compile(rb"\A\(([^ )]{1,64})\) ([A-Za-z][A-Za-z ]{1,30}?) ?(?:\(([^)]{0,300})\)|$)")
 _EDITS = frozenset({b"REPLACE", b"RELOAD", b"DELETE"})
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Ending, Event, Fields, LogFormat, Op, Sample, Seen
 
 _BAD_END = re.compile(
-    rb"\(CRON\) error \(grandchild #(\d{1,9}) (?:failed with exit status (\d{1,3})|terminated by signal (\d{1,3}))"
+    rb"\A\(CRON\) error \(grandchild #(\d{1,9}) (?:failed with exit status (\d{1,3})|terminated by signal (\d{1,3}))"
 )
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject, Subjects
 from cron2queue.text import to_text
 
-_SESSION = re.compile(rb"pam_unix\(cron:session\): session (opened|closed) for user ([^ (]{1,64})")
-_REPEATED = re.compile(rb"message repeated \d{1,9} times: \[ (.*)\]", re.DOTALL)
+_SESSION = re.compile(rb"\Apam_unix\(cron:session\): session (opened|closed) for user ([^ (]{1,64})")
+_REPEATED = re.compile(rb"\Amessage repeated \d{1,9} times: \[ (.*)\]", re.DOTALL)
 _REMEMBERED = 20_000
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample, Seen, Subject, Subjects
 from cron2queue.text import to_text
 
-_SESSION = re.compile(rb"pam_unix\(crond?:session\): session (opened|closed) for user ([^ (]{1,64})")
-_JOB = re.compile(rb"\(([^ )]{1,64})\) CMD \((?!\[\d)(.*)", re.DOTALL)
+_SESSION = re.compile(rb"\Apam_unix\(crond?:session\): session (opened|closed) for user ([^ (]{1,64})")
+_JOB = re.compile(rb"\A\(([^ )]{1,64})\) CMD \((?!\[\d)(.*)", re.DOTALL)
 _UNSET = frozenset({"", "4294967295"})
 _MOST_OPEN = 10_000
 

@@ -8,7 +8,7 @@ from cron2queue.text import to_text
 
 _COMMAND = b">  CMD: "
 _JOB = re.compile(
-    rb"([<>])  (\S{1,64}) (\d{1,9}) c \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) "
+    rb"\A([<>])  (\S{1,64}) (\d{1,9}) c \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) "
     rb"(?:\S{1,10} )?(\d{4})(?: (rc|ts)=(\d{1,3}))?"
 )
 _MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

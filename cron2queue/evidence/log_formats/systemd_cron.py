@@ -7,8 +7,8 @@ from cron2queue.evidence.log_format import Ending, Event, Fields, LogFormat, Op,
 from cron2queue.text import to_text
 
 _UNIT = rb"(cron-[^ /]{1,200}?\.service)"
-_START = re.compile(rb"Starting (?:" + _UNIT + rb" - )?(?:\[Cron\] \"?(.*?)\"?(?:\.\.\.)?)?$", re.DOTALL)
-_END = re.compile(rb"(Finished|Started|Failed to start) (?:" + _UNIT + rb"(?: - )?)?(?:\[Cron\] \"?(.*?)\"?\.?)?$", re.DOTALL)
+_START = re.compile(rb"\AStarting (?:" + _UNIT + rb" - )?(?:\[Cron\] \"?(.*?)\"?(?:\.\.\.)?)?$", re.DOTALL)
+_END = re.compile(rb"\A(Finished|Started|Failed to start) (?:" + _UNIT + rb"(?: - )?)?(?:\[Cron\] \"?(.*?)\"?\.?)?$", re.DOTALL)
 _EXITED = re.compile(_UNIT + rb": Main process exited, code=(\w{1,10}), status=(\d{1,3})")
 
 

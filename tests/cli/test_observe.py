@@ -1,0 +1,51 @@
+"""`cron2queue observe` on the command line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from cron2queue.evidence.observations import read
+
+
+def observe(*words: str, given: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run([sys.executable, "-m", "cron2queue", "observe", *words], input=given, capture_output=True, timeout=60)
+
+
+def test_the_command_runs_as_it_is_and_is_recorded(tmp_path: Path) -> None:
+    ran = observe("--observations", str(tmp_path / "o.db"), "--", "sh", "-c", "cat; exit 3", given=b"in\xff")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"in\xff", b"")
+    (seen,) = read(tmp_path / "o.db")
+    assert (seen.exit_status, seen.stdout_bytes) == (3, 3)
+
+
+def test_options_of_the_command_are_its_own(tmp_path: Path) -> None:
+    ran = observe("--observations", str(tmp_path / "o.db"), "echo", "--wrap", "-q", "--help")
+    assert ran.stdout == b"--wrap -q --help\n"
+
+
+def test_nothing_to_run_is_told(tmp_path: Path) -> None:
+    ran = observe("--observations", str(tmp_path / "o.db"))
+    assert ran.returncode == 2
+    assert b"nothing to run" in ran.stderr
+
+
+def test_a_pattern_that_is_none_is_told(tmp_path: Path) -> None:
+    ran = observe("--observations", str(tmp_path / "o.db"), "--nothing-to-do", "(", "true")
+    assert ran.returncode == 2
+    assert b"no regular expression" in ran.stderr
+
+
+def test_a_crontab_is_printed_wrapped() -> None:
+    ran = observe("--wrap", "--dialect", "debian", "--kind", "user", "-", given=b"# keep\n0 1 * * * job 'x'\n")
+    comment, line = ran.stdout.splitlines()
+    assert ran.returncode == 0, ran.stderr
+    assert comment == b"# keep"
+    assert line.startswith(b"0 1 * * * " + sys.executable.encode())
+    assert line.endswith(b"--shell 'job '\\''x'\\'''")
+
+
+def test_wrapping_needs_one_crontab() -> None:
+    assert observe("--wrap").returncode == 2
+    missing = observe("--wrap", "/no/such/crontab")
+    assert missing.returncode == 3
+    assert missing.stdout == b""

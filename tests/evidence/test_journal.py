@@ -1,0 +1,159 @@
+"""The journal joins what syslog's text does not, and is believed only where it can be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cron2queue.evidence.runs import Pairing
+
+from .looking import crontab, look, look_at
+
+BASE = 1796036761_000_000
+
+
+def record(
+    second: float, message: object, *, pid: int = 80, session: int | None = None, tag: str = "CRON", **more: object
+) -> str:
+    fields: dict[str, object] = {
+        "__REALTIME_TIMESTAMP": str(BASE + int(second * 1e6)),
+        "_HOSTNAME": "web1",
+        "_PID": str(pid),
+        "SYSLOG_IDENTIFIER": tag,
+        "_BOOT_ID": "b1",
+        "MESSAGE": message,
+    } | more
+    if session is not None:
+        fields["_AUDIT_SESSION"] = str(session)
+    return json.dumps(fields) + "\n"
+
+
+def opened(second: float, pid: int, session: int) -> str:
+    return record(second, "pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)", pid=pid, session=session)
+
+
+def closed(second: float, pid: int, session: int) -> str:
+    return record(second, "pam_unix(cron:session): session closed for user root", pid=pid, session=session)
+
+
+def cmd(second: float, pid: int, session: int, text: str) -> str:
+    return record(second, f"(root) CMD ({text})", pid=pid, session=session)
+
+
+def herd(first: int, second: int) -> str:
+    return (
+        opened(0, 70, first)
+        + opened(0, 71, second)
+        + cmd(0.1, 80, first, "slow")
+        + cmd(0.1, 81, second, "quick")
+        + closed(2.5, 71, second)
+        + closed(60, 70, first)
+    )
+
+
+def test_audit_sessions_make_a_herd_exact(tmp_path: Path) -> None:
+    _, runs = look_at(tmp_path, herd(5, 6))
+    assert {(run.command, run.seconds, run.pairing) for run in runs} == {
+        ("slow", 59.9, Pairing.EXACT),
+        ("quick", 2.4, Pairing.EXACT),
+    }
+
+
+def test_one_session_for_all_is_not_believed(tmp_path: Path) -> None:
+    _, runs = look_at(tmp_path, herd(5, 5))
+    assert {run.pairing for run in runs} == {Pairing.AMBIGUOUS}
+    assert all(run.seconds is None for run in runs)
+
+
+def test_an_unset_session_is_not_believed(tmp_path: Path) -> None:
+    _, runs = look_at(tmp_path, herd(4294967295, 4294967295))
+    assert {run.pairing for run in runs} == {Pairing.AMBIGUOUS}
+
+
+def test_a_message_that_is_a_list_of_bytes_is_read(tmp_path: Path) -> None:
+    message = list(b"(root) CMD ([82] caf\xe9)")
+    _, runs = look_at(tmp_path, record(0, message) + record(3, list(b"(root) END ([82] caf\xe9)")))
+    assert [(run.command, run.seconds) for run in runs] == [("caf\udce9", 3)]
+
+
+def test_a_new_boot_cuts_what_ran(tmp_path: Path) -> None:
+    text = record(0, "(root) CMD ([82] long)") + record(60, "(root) CMD ([84] x)", pid=83, _BOOT_ID="b2")
+    _, runs = look_at(tmp_path, text)
+    assert all(run.open for run in runs)
+
+
+def test_what_is_not_json_or_too_deep_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
+    text = (
+        record(0, "(root) CMD ([82] x)")
+        + '{"cron": \n'
+        + '{"cron":'
+        + "[" * 50_000
+        + "\n"
+        + '["cron"]\n'
+        + record(2, "(root) END ([82] x)")
+    )
+    book, runs = look_at(tmp_path, text)
+    assert [run.seconds for run in runs] == [2]
+    assert "3 journal records that are not JSON" in book.skipped
+
+
+def test_fields_that_occur_twice_and_null_messages_do_no_harm(tmp_path: Path) -> None:
+    text = record(0, "(root) CMD ([82] x)", _PID=["80", "81"]) + record(1, None) + record(2, "(root) END ([82] x)")
+    assert [run.seconds for run in look_at(tmp_path, text)[1]] == [2]
+
+
+def test_lost_messages_make_no_wrong_pair(tmp_path: Path) -> None:
+    def cronie(second: float, verb: str, pid: int) -> str:
+        return record(second, f"(app) {verb} (poll)", pid=pid, tag="CROND")
+
+    text = (
+        cronie(0, "CMD", 101)
+        + record(60, "Suppressed 40 messages from crond.service", tag="systemd-journald")
+        + cronie(600, "CMD", 301)
+        + cronie(602, "CMDEND", 300)
+    )
+    _, runs = look_at(tmp_path, text)
+    assert [run.seconds for run in runs] == [None, 2]
+
+
+def test_the_journal_is_preferred_to_the_syslog_of_the_same_time(tmp_path: Path) -> None:
+    (tmp_path / "journal.json").write_text(herd(5, 6))
+    text = "".join(
+        f"Nov 30 {at} web1 CRON[{pid}]: {said}\n"
+        for at, pid, said in (
+            ("11:06:01", 70, "pam_unix(cron:session): session opened for user root"),
+            ("11:06:01", 71, "pam_unix(cron:session): session opened for user root"),
+            ("11:06:01", 80, "(root) CMD (slow)"),
+            ("11:06:01", 81, "(root) CMD (quick)"),
+            ("11:06:03", 71, "pam_unix(cron:session): session closed for user root"),
+        )
+    )
+    (tmp_path / "syslog").write_text(text)
+    book, runs = look(tmp_path / "syslog", journal=tmp_path / "journal.json", files=[crontab("* * * * * root slow\n")])
+    assert {(run.command, run.pairing) for run in runs} == {("slow", Pairing.EXACT), ("quick", Pairing.EXACT)}
+    assert (book.runs, book.matched) == (2, 1)
+
+
+def test_systemd_cron_is_matched_by_the_line_in_the_unit(tmp_path: Path) -> None:
+    text = (
+        'Nov 30 11:06:00 web1 systemd[1]: Starting cron-crontab-app-0.service - [Cron] "*/5 * * * * app poll --all"...\n'
+        'Nov 30 11:06:09 web1 systemd[1]: Finished cron-crontab-app-0.service - [Cron] "*/5 * * * * app poll --all".\n'
+    )
+    book, _ = look_at(tmp_path, text, files=[crontab("*/5 *  * * * app poll --all\n")])
+    (found,) = book.by_entry.values()
+    assert (found.median_seconds, found.failures, found.statuses) == (9, 0, 1)
+
+
+def test_journalctl_is_asked_when_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "records").write_text(record(0, "(root) CMD ([82] x)") + record(2, "(root) END ([82] x)"))
+    program = tmp_path / "journalctl"
+    program.write_text(f'#!/bin/sh\nfor word; do [ "$word" = CROND ] && exec cat {tmp_path}/records; done\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert [run.seconds for run in look(journal=Path("live"))[1]] == [2]
+
+
+def test_a_missing_journalctl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    book, _ = look(journal=Path("live"))
+    assert book.skipped == ("journalctl: No such file or directory",)
