@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from cron2queue.cli.asking import ask, need_terminal
 from cron2queue.cli.baseline import baseline_text, read_baseline
 from cron2queue.cli.clock import moment, zone_for
+from cron2queue.cli.trouble import say
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import UsageError
 from cron2queue.report.figures import failing
@@ -67,8 +68,7 @@ def perform(request: Request) -> int:
     outputs = _outputs(request)
     _one_of(request.fail_on, THRESHOLDS, "--fail-on")
     _one_of(request.color, COLORS, "--color")
-    if request.ask:
-        need_terminal(sys.stdin)
+    _check_stdin(request)
     sources = _read(request)
     audit = _judged(request, sources)
     if request.write_baseline is not None:
@@ -78,6 +78,16 @@ def perform(request: Request) -> int:
         text = reporter.render(audit, options)
         write_stdout(text) if path is None else write_file(path, text)
     return _status(request, audit, sources)
+
+
+def _check_stdin(request: Request) -> None:
+    """Standard input can be one thing only."""
+    if request.ask:
+        need_terminal(sys.stdin)
+    readers = [*(request.sources or []), *(request.logs or []), request.journal]
+    if readers.count("-") > 1:
+        remedy = "give one of them as a file"
+        raise UsageError("standard input (-) is named more than once", remedy=remedy, place="-")
 
 
 def _one_of(value: str, allowed: tuple[str, ...], option: str) -> None:
@@ -103,9 +113,9 @@ def _read(request: Request) -> Sources:
         list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root
     )
     for each in sources.unreadable:
-        from cron2queue.cli.trouble import say
-
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    for path in sources.skipped if request.verbose else ():
+        say(f"{path}: holds nothing like an entry")
     return sources
 
 
@@ -137,24 +147,23 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.cli.progress import Bar
+    """A bar is drawn on a terminal while many logs are read; without logs their readers are not even loaded."""
     from cron2queue.evidence.book import EvidenceBook
-    from cron2queue.evidence.gathering import gather
 
     if not (request.logs or request.journal or request.observations):
         return EvidenceBook.empty("no log, journal or recording was given")
-    bar = Bar("reading the logs")
-    book = gather(
-        [Path(each) for each in request.logs or []],
-        journal=None if request.journal is None else Path(request.journal),
-        observations=request.observations,
-        files=sources.files,
-        zone=zone,
-        at=at,
-        progress=bar,
-    )
-    bar.close()
-    return book
+    from cron2queue.cli.progress import Bar
+    from cron2queue.evidence.gathering import gather
+
+    logs = [Path(each) for each in request.logs or []]
+    journal = None if request.journal is None else Path(request.journal)
+    bar = Bar("reading logs")
+    try:
+        return gather(
+            logs, journal=journal, observations=request.observations, files=sources.files, zone=zone, at=at, progress=bar
+        )
+    finally:
+        bar.close()
 
 
 def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOptions:
@@ -192,13 +201,15 @@ def _colored(wish: str, stdout: TextIO, environment: Mapping[str, str], *, to_fi
 
 
 def _next_command(request: Request, sources: Sources) -> str:
-    """What to type next; nothing when there is nothing to convert."""
+    """What to type next, read the same way; nothing when there is nothing to convert."""
     import shlex
 
     if not any(file.entries for file in sources.files):
         return ""
-    named = [] if request.sources is None else [each if each == "-" else shlex.quote(each) for each in request.sources]
-    return f"{' '.join(['cron2queue convert', *named])} --into c2q     writes files only, changes nothing else"
+    read_as = {"--dialect": request.dialect, "--kind": request.kind, "--user": request.user, "--root": request.root}
+    options = [word for name, value in read_as.items() if value not in (None, "auto") for word in (name, str(value))]
+    words = ["cron2queue", "convert", *(request.sources or []), *options, "--into", "c2q"]
+    return f"{shlex.join(words)}     writes files only, changes nothing else"
 
 
 def _status(request: Request, audit: Audit, sources: Sources) -> int:

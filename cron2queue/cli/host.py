@@ -6,9 +6,13 @@ import contextlib
 import os
 import pwd
 import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from cron2queue.cli.reading.host import Host
+from cron2queue.cli.reading.opening import NotRead, read_bytes
 
 if TYPE_CHECKING:
     from cron2queue.analyser.host import FileFacts, HostFacts, OtherStart
@@ -37,25 +41,21 @@ def host_facts(files: Sequence[CrontabFile], root: Path | None) -> HostFacts:
     """Users, modes and owners of the crontabs, which paths of the commands exist, other things that start commands."""
     from cron2queue.analyser.host import HostFacts
 
-    top = root or Path("/")
+    host = Host(root)
     return HostFacts(
-        users=_users(top),
-        paths={path: os.path.lexists(top / path.lstrip("/")) for path in _paths(files)},
-        files=dict(_file_facts(files, top)),
-        starts=tuple(_other_starts(top)),
-        mail=any(os.path.lexists(top / mailer) for mailer in _MAILERS),
+        users=frozenset(host.users or host.homes) or None,
+        paths={path: _exists(host, path) for path in _paths(files)},
+        files=dict(_file_facts(files, host)),
+        starts=tuple(_other_starts(host)),
+        mail=any(_exists(host, mailer) for mailer in _MAILERS),
     )
 
 
-def _users(top: Path) -> frozenset[str] | None:
-    """Names from the tree's passwd; on this machine also those that only the name service knows."""
-    names: set[str] = set()
-    with contextlib.suppress(OSError):
-        text = (top / "etc/passwd").read_text(encoding="utf-8", errors="surrogateescape")
-        names = {line.split(":", 1)[0] for line in text.splitlines() if ":" in line}
-    if top == Path("/"):
-        names |= {each.pw_name for each in pwd.getpwall()}
-    return frozenset(names) or None
+def _exists(host: Host, path: str) -> bool:
+    try:
+        return os.path.lexists(host.path(path.lstrip("/")))
+    except (OSError, ValueError, NotRead):
+        return False
 
 
 def _paths(files: Iterable[CrontabFile]) -> set[str]:
@@ -67,66 +67,71 @@ def _paths(files: Iterable[CrontabFile]) -> set[str]:
     }
 
 
-def _file_facts(files: Iterable[CrontabFile], top: Path) -> Iterator[tuple[str, FileFacts]]:
+def _file_facts(files: Iterable[CrontabFile], host: Host) -> Iterator[tuple[str, FileFacts]]:
+    """Of real files only: a folder of scripts is told as a crontab too. A copied tree may have lost its owners."""
     from cron2queue.analyser.host import FileFacts
 
-    for file in files:
-        place = Path(file.path)
-        if not place.is_relative_to(top):
-            place = top / file.path.lstrip("/")
+    for file in files if host.live or host.owners_tell else ():
         with contextlib.suppress(OSError, ValueError):
-            status = place.stat()
-            yield file.path, FileFacts(mode=status.st_mode & 0o7777, owner=_owner(status.st_uid, top), links=status.st_nlink)
+            place = Path(file.path)
+            status = (place if place.exists() else host.top / file.path.lstrip("/")).stat()
+            if stat.S_ISREG(status.st_mode):
+                yield (
+                    file.path,
+                    FileFacts(mode=stat.S_IMODE(status.st_mode), owner=_owner(status.st_uid, host), links=status.st_nlink),
+                )
 
 
-def _owner(number: int, top: Path) -> str | None:
-    if top != Path("/"):
-        return "root" if number == 0 else None
+def _owner(number: int, host: Host) -> str | None:
+    if number == 0:
+        return "root"
+    if not host.live:
+        return next((name for name in host.homes if host.user_id(name) == number), None)
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
         return str(number)
 
 
-def _other_starts(top: Path) -> Iterator[OtherStart]:
+def _other_starts(host: Host) -> Iterator[OtherStart]:
     from cron2queue.analyser.host import OtherStart
 
     for folder in _DAILY:
-        for script in _inside(top / folder):
-            if script.is_file() and os.access(script, os.X_OK):
-                yield OtherStart(origin=f"/{folder}", name=script.name, command=_read(script))
+        for name in _names(host, folder):
+            text = _read(host, f"{folder}/{name}")
+            if text and os.access(host.path(f"{folder}/{name}"), os.X_OK):
+                yield OtherStart(origin=f"/{folder}", name=name, command=text)
     seen: set[str] = set()
     for folder in _UNIT_FOLDERS:
-        for timer in _inside(top / folder):
-            if timer.suffix == ".timer" and timer.name not in seen:
-                seen.add(timer.name)
-                yield OtherStart(origin="systemd timer", name=timer.name, command=_started_by(timer, top))
+        for name in _names(host, folder):
+            if name.endswith(".timer") and name not in seen:
+                seen.add(name)
+                yield OtherStart(
+                    origin="systemd timer", name=name, command=_started_by(name, _read(host, f"{folder}/{name}"), host)
+                )
 
 
-def _inside(folder: Path) -> list[Path]:
+def _names(host: Host, folder: str) -> list[str]:
     try:
-        return sorted(folder.iterdir())
-    except OSError:
+        return sorted(each.name for each in host.path(folder).iterdir())
+    except (OSError, ValueError, NotRead):
         return []
 
 
-def _started_by(timer: Path, top: Path) -> str:
+def _started_by(timer: str, text: str, host: Host) -> str:
     """The commands of the service that a timer starts: the unit it names, or the one of its own name."""
-    named = re.search(r"^Unit=(\S+)", _read(timer), re.M)
-    service = named[1] if named else f"{timer.stem}.service"
+    named = re.search(r"^Unit=(\S{1,200})", text, re.M)
+    service = Path(named[1] if named else f"{timer.removesuffix('.timer')}.service").name
     for folder in _UNIT_FOLDERS:
-        text = _read(top / folder / Path(service).name)
-        if text:
-            return "; ".join(line.lstrip("-@:+! ") for line in re.findall(r"^ExecStart=(.+)$", text, re.M))
+        unit = _read(host, f"{folder}/{service}")
+        if unit:
+            return "; ".join(line.lstrip("-@:+! ") for line in re.findall(r"^ExecStart=(.+)$", unit, re.M))
     return ""
 
 
-def _read(path: Path) -> str:
-    """The beginning of a regular file, or nothing; never waits for a pipe or a device."""
+def _read(host: Host, relative: str) -> str:
+    """The beginning of a regular file, or nothing."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_MOST).decode("utf-8", "surrogateescape")
-    except OSError:
+        return read_bytes(host.path(relative))[:_MOST].decode("utf-8", "surrogateescape")
+    except (NotRead, OSError, ValueError):
         return ""

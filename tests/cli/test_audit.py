@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.cli.app import main
 from cron2queue.text import safe_text
 
 CRONTAB = """\
@@ -45,6 +48,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def audit(*arguments: str | Path, stdin: str | bytes = b"", **more: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
     command = [sys.executable, "-m", "cron2queue", "audit", *map(str, arguments)]
     ran = subprocess.run(command, input=data, capture_output=True, env=environment(**more), timeout=60)
@@ -53,19 +57,40 @@ def audit(*arguments: str | Path, stdin: str | bytes = b"", **more: str) -> subp
     return subprocess.CompletedProcess(command, ran.returncode, out, err)
 
 
+def quickly(*arguments: str | Path, stdin: str | bytes = b"", **more: str) -> subprocess.CompletedProcess[str]:
+    """The same main function with streams of its own, in this process: the same in all but the start of an interpreter."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    command = ["cron2queue", "audit", *map(str, arguments)]
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", command)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        patch.setattr(os, "environ", environment(**more))
+        with pytest.raises(SystemExit) as ended:
+            main()
+    signal.signal(signal.SIGTERM, before)
+    texts = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
+    assert "bug in cron2queue" not in texts[1], texts[1]
+    return subprocess.CompletedProcess(command, int(ended.value.code or 0), *texts)
+
+
 def test_a_crontab_is_audited_from_its_heading_to_the_next_command(crontab: Path) -> None:
     ran = audit(crontab, *FIXED)
     assert ran.returncode == 1
     headings = ["cron2queue audit", "FINDINGS", "EVIDENCE", "LOAD", "MIGRATION ORDER", "FAIL", "Next"]
     positions = [ran.stdout.index(heading) for heading in headings]
     assert positions == sorted(positions)
-    assert "8 lines = 4 entries + 2 assignments + 1 comment + 1 blank" in ran.stdout
-    assert f"cron2queue convert {crontab} --into c2q" in " ".join(ran.stdout.split())
+    words = " ".join(ran.stdout.split())
+    assert "8 lines = 4 entries + 2 assignments + 1 comment + 1 blank" in words
+    assert f"cron2queue convert {crontab} --dialect debian --kind system --into c2q" in words
     assert ran.stderr == ""
 
 
 def test_standard_input_is_read_where_a_dash_is_given(crontab: Path) -> None:
-    ran = audit("-", *FIXED, "--format", "json", stdin=CRONTAB)
+    ran = quickly("-", *FIXED, "--format", "json", stdin=CRONTAB)
     document = json.loads(ran.stdout)
     assert [source["counts"]["entries"] for source in document["sources"]] == [4]
     assert ran.returncode == 1
@@ -73,20 +98,20 @@ def test_standard_input_is_read_where_a_dash_is_given(crontab: Path) -> None:
 
 def test_the_password_in_the_crontab_is_in_no_format(crontab: Path) -> None:
     for name in ("terminal", "concise", "json", "markdown", "html", "sarif", "github", "junit"):
-        ran = audit(crontab, *FIXED, "--format", name, "--why", "--verbose")
+        ran = quickly(crontab, *FIXED, "--format", name, "--why", "--verbose")
         assert ran.stdout
         assert "hunT" not in ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(("threshold", "status"), [("error", 1), ("warning", 1), ("note", 1), ("never", 0)])
 def test_the_exit_status_follows_the_threshold(crontab: Path, threshold: str, status: int) -> None:
-    assert audit(crontab, *FIXED, "--fail-on", threshold, "--quiet").returncode == status
+    assert quickly(crontab, *FIXED, "--fail-on", threshold, "--quiet").returncode == status
 
 
 def test_a_crontab_with_nothing_at_or_above_the_threshold_is_ok(tmp_path: Path) -> None:
     calm = tmp_path / "calm"
     calm.write_text("0 4 * * * root /usr/local/bin/report >> /var/log/report.log 2>&1\n", encoding="utf-8")
-    ran = audit(calm, *FIXED)
+    ran = quickly(calm, *FIXED)
     assert ran.returncode == 0
     assert "OK   nothing at or above --fail-on=error" in ran.stdout
 
@@ -111,14 +136,14 @@ def test_a_crontab_with_nothing_at_or_above_the_threshold_is_ok(tmp_path: Path) 
 )
 def test_misuse_is_told_with_its_remedy_and_status_2(crontab: Path, arguments: list[str], said: str) -> None:
     fixed = [word for word in FIXED if word not in ("--dialect", "debian") or "--dialect" not in arguments]
-    ran = audit(crontab, *fixed, *arguments)
+    ran = quickly(crontab, *fixed, *arguments)
     assert ran.returncode == 2
     assert said in " ".join(ran.stderr.split())
     assert ran.stdout == ""
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_still_reported(crontab: Path, tmp_path: Path) -> None:
-    ran = audit(crontab, tmp_path / "missing", *FIXED)
+    ran = quickly(crontab, tmp_path / "missing", *FIXED)
     assert ran.returncode == 3
     assert "missing" in ran.stderr
     assert "NOT READ" in ran.stdout
@@ -130,13 +155,13 @@ def test_several_files_are_one_report(crontab: Path, tmp_path: Path) -> None:
     second = tmp_path / "other" / "crontab"
     second.parent.mkdir()
     second.write_text("0 5 * * * root /usr/local/bin/late >/dev/null\n", encoding="utf-8")
-    document = json.loads(audit(crontab, second, *FIXED, "-f", "json").stdout)
+    document = json.loads(quickly(crontab, second, *FIXED, "-f", "json").stdout)
     assert [source["path"] for source in document["sources"]] == [str(crontab), str(second)]
     assert len(document["entries"]) == 5
 
 
 def test_reports_go_to_files_as_well_and_stdout_stays_silent_with_output(crontab: Path, tmp_path: Path) -> None:
-    ran = audit(
+    ran = quickly(
         crontab, *FIXED, "-o", tmp_path / "r.txt", "--also", f"sarif={tmp_path}/r.sarif", "--also", f"html={tmp_path}/r.html",
         "--also", f"junit={tmp_path}/r.xml",
     )  # fmt: skip
@@ -153,21 +178,21 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_is_never_half_written(cronta
     report = tmp_path / "r.json"
     report.write_text("old", encoding="utf-8")
     report.chmod(0o600)
-    audit(crontab, *FIXED, "-f", "json", "-o", report)
+    quickly(crontab, *FIXED, "-f", "json", "-o", report)
     assert report.stat().st_mode & 0o777 == 0o600
     assert json.loads(report.read_text(encoding="utf-8"))["schema"] == 1
 
 
 def test_a_baseline_holds_back_what_is_known_and_only_that(crontab: Path, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
-    assert audit(crontab, *FIXED, "--write-baseline", baseline, "-q").returncode == 1
+    assert quickly(crontab, *FIXED, "--write-baseline", baseline, "-q").returncode == 1
     assert "hunT" not in baseline.read_text(encoding="utf-8")
-    again = audit(crontab, *FIXED, "--baseline", baseline, "--fail-on", "note")
+    again = quickly(crontab, *FIXED, "--baseline", baseline, "--fail-on", "note")
     assert again.returncode == 0
     assert "in the baseline" in again.stdout
     moved = tmp_path / "moved"
     moved.write_text("# one more line\n" + CRONTAB + "0 0 30 2 * root /usr/bin/new >/dev/null\n", encoding="utf-8")
-    after = json.loads(audit(moved, *FIXED, "--baseline", baseline, "-f", "json").stdout)
+    after = json.loads(quickly(moved, *FIXED, "--baseline", baseline, "-f", "json").stdout)
     standing = {
         finding["line"] for finding in after["findings"] if finding["suppressed"] is None and finding["severity"] == "error"
     }
@@ -178,14 +203,14 @@ def test_a_baseline_holds_back_what_is_known_and_only_that(crontab: Path, tmp_pa
 def test_a_file_that_is_no_baseline_is_refused(crontab: Path, tmp_path: Path, text: str) -> None:
     baseline = tmp_path / "b.json"
     baseline.write_bytes(text.encode("utf-8", "surrogateescape"))
-    ran = audit(crontab, *FIXED, "--baseline", baseline)
+    ran = quickly(crontab, *FIXED, "--baseline", baseline)
     assert ran.returncode == 2
     assert "--write-baseline" in ran.stderr or "schema" in ran.stderr
 
 
 def test_rules_can_be_selected_and_ignored_by_code_and_family(crontab: Path) -> None:
     def codes(*arguments: str) -> set[str]:
-        document = json.loads(audit(crontab, *FIXED, "-f", "json", *arguments).stdout)
+        document = json.loads(quickly(crontab, *FIXED, "-f", "json", *arguments).stdout)
         return {finding["code"] for finding in document["findings"]}
 
     assert {code[:4] for code in codes("--select", "C2Q2")} == {"C2Q2"}
@@ -195,25 +220,25 @@ def test_rules_can_be_selected_and_ignored_by_code_and_family(crontab: Path) -> 
 
 
 def test_the_moment_and_the_zone_are_those_that_were_asked_for(crontab: Path) -> None:
-    document = json.loads(audit(crontab, *FIXED, "-f", "json").stdout)
+    document = json.loads(quickly(crontab, *FIXED, "-f", "json").stdout)
     assert (document["at"], document["timezone"]) == ("2026-11-30T12:00:00+01:00", "Europe/Berlin")
     other = json.loads(
-        audit(crontab, "-f", "json", "--tz", "UTC", "--at", "2026-11-30T12:00:00+01:00", "--kind", "system").stdout
+        quickly(crontab, "-f", "json", "--tz", "UTC", "--at", "2026-11-30T12:00:00+01:00", "--kind", "system").stdout
     )
     assert other["at"] == "2026-11-30T11:00:00+00:00"
 
 
 def test_colour_only_where_it_is_wanted(crontab: Path) -> None:
-    assert "\x1b" not in audit(crontab, *FIXED).stdout
-    assert "\x1b[" in audit(crontab, *FIXED, "--color", "always").stdout
-    assert "\x1b[" in audit(crontab, *FIXED, FORCE_COLOR="1").stdout
-    assert "\x1b" not in audit(crontab, *FIXED, FORCE_COLOR="1", NO_COLOR="1").stdout
-    assert "\x1b[" in audit(crontab, *FIXED, "--color", "always", NO_COLOR="1").stdout
-    assert "\x1b" not in audit(crontab, *FIXED, FORCE_COLOR="").stdout
+    assert "\x1b" not in quickly(crontab, *FIXED).stdout
+    assert "\x1b[" in quickly(crontab, *FIXED, "--color", "always").stdout
+    assert "\x1b[" in quickly(crontab, *FIXED, FORCE_COLOR="1").stdout
+    assert "\x1b" not in quickly(crontab, *FIXED, FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "\x1b[" in quickly(crontab, *FIXED, "--color", "always", NO_COLOR="1").stdout
+    assert "\x1b" not in quickly(crontab, *FIXED, FORCE_COLOR="").stdout
 
 
 def test_options_may_come_from_the_environment(crontab: Path) -> None:
-    ran = audit(crontab, *FIXED, CRON2QUEUE_FORMAT="json")
+    ran = quickly(crontab, *FIXED, CRON2QUEUE_FORMAT="json")
     assert json.loads(ran.stdout)["schema"] == 1
 
 
@@ -291,7 +316,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_bytes_make_it_crash_or_steer_the_terminal(data: bytes) -> None:
-    ran = audit("-", *FIXED, stdin=data)
+    ran = quickly("-", *FIXED, stdin=data)
     assert ran.returncode in (0, 1, 3)
     assert safe_text(ran.stdout.replace("\n", " ")) == ran.stdout.replace("\n", " ")
 
@@ -302,6 +327,6 @@ def test_without_a_source_the_crontabs_of_this_machine_are_audited(tmp_path: Pat
     (tmp_path / "etc/crontab").write_text("17 * * * * root cd / && run-parts --report /etc/cron.hourly\n", encoding="utf-8")
     (tmp_path / "etc/cron.d/php").write_text("09,39 * * * * root /usr/lib/php/sessionclean >/dev/null\n", encoding="utf-8")
     (tmp_path / "etc/timezone").write_text("Asia/Tokyo\n", encoding="ascii")
-    document = json.loads(audit("--root", tmp_path, "-f", "json", "--fail-on", "never").stdout)
+    document = json.loads(quickly("--root", tmp_path, "-f", "json", "--fail-on", "never").stdout)
     assert len(document["sources"]) == 2
     assert document["timezone"] == "Asia/Tokyo"
