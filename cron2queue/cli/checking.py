@@ -71,16 +71,16 @@ def _trouble(level: Level, check: str, trouble: Cron2QueueError) -> Judgement:
 def _all(where: Operation, *, notify: bool) -> Iterator[Judgement]:
     with where.inspection() as inspection:
         inspection.now()  # a file that is not there must not be made by the store
-    store = where.store()
-    store.require_schema()
-    yield Judgement(level=Level.OK, check="schema", subject="schema", text=f"at step {store.schema_version()}")
-    yield from _server(store)
-    yield from _lock_folder(where)
-    status, judgements = looked(where)
-    yield from judgements
-    yield from _never_came(where)
-    if notify:
-        yield from told(where, store, status, judgements)
+    with where.store() as store:
+        store.require_schema()
+        yield Judgement(level=Level.OK, check="schema", subject="schema", text=f"at step {store.schema_version()}")
+        yield from _server(store)
+        yield from _lock_folder(where)
+        status, judgements = looked(where)
+        yield from judgements
+        yield from _never_came(where)
+        if notify:
+            yield from told(where, store, status, judgements)
 
 
 def _server(store: Store) -> Iterator[Judgement]:
@@ -154,9 +154,10 @@ def watch(where: Operation, every: float, *, sleep: Any) -> None:
         trouble = ""
         try:
             status, judgements = looked(where)
-            for each in told(where, where.store(), status, judgements):
-                if each.level is not Level.OK:
-                    print(f"cron2queue: hook {safe_text(each.subject)}: {safe_text(each.text)}", file=sys.stderr, flush=True)
+            with where.store() as store:
+                failed = [each for each in told(where, store, status, judgements) if each.level is not Level.OK]
+            for each in failed:
+                print(f"cron2queue: hook {safe_text(each.subject)}: {safe_text(each.text)}", file=sys.stderr, flush=True)
         except UsageError:
             raise
         except Cron2QueueError as away:

@@ -26,7 +26,8 @@ def text_of(operation: Operation) -> str:
         status = inspection.status(planned=planned, missed=missed_ticks(operation, inspection), cap=COUNTED)
         totals, enqueued = inspection.totals()
         ticks = inspection.ticks()
-    connections = operation.store().server_facts().connections
+    with operation.store() as store:
+        connections = store.server_facts().connections
     facts = Facts(
         totals=totals, last_ticks=ticks, enqueued=enqueued, connections=connections, cpu_seconds=cpu_seconds(status.workers)
     )

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,11 +46,11 @@ class Operation:
 
         return Inspection.open(self.url, prefix=self.prefix)
 
-    def store(self) -> "Store":
-        """To act."""
+    def store(self) -> "AbstractContextManager[Store]":
+        """To act; closed at the end of the with block."""
         from cron2queue.runtime.store import Store
 
-        return Store.open(self.url, prefix=self.prefix)
+        return closing(Store.open(self.url, prefix=self.prefix))
 
     @property
     def alerts(self) -> "AlertSettings":

@@ -14,7 +14,6 @@ from cron2queue.errors import Refused, UsageError
 from cron2queue.runtime.drafts import checked_name
 from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
-from cron2queue.runtime.store import Store
 
 NAME_LENGTH = 64
 _CANCELLED = {
@@ -33,12 +32,12 @@ def cancel_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str
     states: dict[str, JobState] = {}
     with operation.inspection() as inspection:
         wanted = [resolved(inspection, each, owner=owner) for each in ids]
-    store = operation.store()
-    for public_id in wanted:
-        state = store.cancel(public_id, by=by, principal=owner)
-        if state is None:
-            raise not_found(public_id)
-        states[public_id] = state
+    with operation.store() as store:
+        for public_id in wanted:
+            state = store.cancel(public_id, by=by, principal=owner)
+            if state is None:
+                raise not_found(public_id)
+            states[public_id] = state
     said = "\n".join(f"{public_id}  {_CANCELLED.get(state, f'is {state} already')}" for public_id, state in states.items())
     tell(format, {"cancelled": {public_id: str(state) for public_id, state in states.items()}, "by": by}, said)
     if any(state not in _CANCELLED for state in states.values()):
@@ -54,7 +53,8 @@ def retry_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str 
     if others:
         told = ", ".join(f"{each} is {state}" for each, state in others.items())
         raise Refused(f"only dead jobs can be retried: {told}", remedy="to do a finished job again, enqueue a new one")
-    count = operation.store().requeue(wanted, by=by)
+    with operation.store() as store:
+        count = store.requeue(wanted, by=by)
     tell(format, {"requeued": count, "ids": wanted, "by": by}, f"{plural(count, 'job')} requeued")
 
 
@@ -78,7 +78,8 @@ def requeue_dead(
     if dry_run:
         tell(format, {"would_requeue": len(chosen)}, f"{plural(len(chosen), 'dead job')} would be requeued")
         return
-    count = operation.store().requeue(chosen, by=by, spread=spread) if chosen else 0
+    with operation.store() as store:
+        count = store.requeue(chosen, by=by, spread=spread) if chosen else 0
     over = f", spread over {duration(spread)}" if spread and count else ""
     tell(format, {"requeued": count, "spread_seconds": spread, "by": by}, f"{plural(count, 'dead job')} requeued{over}")
 
@@ -96,7 +97,8 @@ def _dead(inspection: Inspection, wanted: JobFilter) -> Iterator[str]:
 def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
     """`queues pause`."""
     checked_name("queue", name, NAME_LENGTH)
-    changed = operation.store().pause(name, by=by)
+    with operation.store() as store:
+        changed = store.pause(name, by=by)
     said = "is paused: nothing more is claimed from it" if changed else "was paused already"
     tell(format, {"queue": name, "paused": True, "changed": changed, "by": by}, f"{shown(name)} {said}")
 
@@ -104,7 +106,8 @@ def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> Non
 def resume_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
     """`queues resume`."""
     checked_name("queue", name, NAME_LENGTH)
-    changed = operation.store().resume(name, by=by)
+    with operation.store() as store:
+        changed = store.resume(name, by=by)
     said = "goes on" if changed else "was not paused"
     tell(format, {"queue": name, "paused": False, "changed": changed, "by": by}, f"{shown(name)} {said}")
 
@@ -124,13 +127,14 @@ def limit_queue(
     values = {limit: value or None for limit, value in given.items() if value is not None}
     if not values:
         raise UsageError("no limit given", remedy="use --concurrency, --depth or --age")
-    store: Store = operation.store()
-    store.set_limit("queue", name, by=by, **values)
+    with operation.store() as store:
+        store.set_limit("queue", name, by=by, **values)
     said = ", ".join(f"{limit} {'unlimited' if value is None else value}" for limit, value in values.items())
     tell(format, {"queue": name, "limits": values, "by": by}, f"{shown(name)}: {said}")
 
 
 def restart_workers(operation: Operation, *, by: str, format: str) -> None:
     """`workers restart`."""
-    operation.store().restart_workers(by=by)
+    with operation.store() as store:
+        store.restart_workers(by=by)
     tell(format, {"restart": True, "by": by}, "every worker that runs now stops after its jobs; its supervisor starts it anew")

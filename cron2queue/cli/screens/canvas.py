@@ -101,8 +101,7 @@ def put(text: str, output: Path | None = None) -> None:
     """Write a report: to the file at once, or to stdout; lone surrogates cannot stop it."""
     data = text if text.endswith("\n") else text + "\n"
     if output is None:
-        sys.stdout.write(data.encode("utf-8", "backslashreplace").decode("utf-8"))
-        sys.stdout.flush()
+        _say(data.encode("utf-8", "backslashreplace").decode("utf-8"))
         return
     temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
     try:
@@ -111,6 +110,16 @@ def put(text: str, output: Path | None = None) -> None:
     except OSError as trouble:
         temporary.unlink(missing_ok=True)
         raise UsageError(f"cannot write {output}: {trouble.strerror}", remedy="name a writable file with -o") from None
+
+
+def _say(text: str) -> None:
+    """To stdout; a reader who has had enough (head, a closed pager) ends the command quietly and well."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
 
 
 def as_json(record: Any) -> str:

@@ -84,8 +84,9 @@ def _narrow(jobs: Sequence[JobView], now: datetime, canvas: Canvas) -> Iterator[
 
 def job_screen(job: JobView, now: datetime, canvas: Canvas, *, payload: bool) -> Iterator[Text]:
     """The whole story of one job: what it is, every attempt with its output, who did what."""
-    title = heading(shown(job.kind), job.id)
-    yield title
+    yield heading(shown(job.kind), job.id, canvas)
+    if len(shown(job.kind)) + 3 + len(job.id) > canvas.width:
+        yield Text(job.id, "dim")
     yield Text.assemble("  ", (shown(job.state), STATE_STYLES.get(job.state, "bold")), f"   {_attempts_used(job)}")
     yield Text()
     for label, value in _facts(job, now, payload=payload):
