@@ -47,6 +47,8 @@ class Control:
     signal_fd: int = field(default_factory=_signal_descriptor)
     cancelled: set[int] = field(default_factory=set)
     progress_at: float = 0.0
+    due_at: float = float("inf")
+    nudge: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.database_turn = threading.Lock() if self.one_writer else nullcontext()
@@ -67,6 +69,12 @@ class Control:
         _drain(self.warden_fd)
         with suppress(BlockingIOError):
             os.read(self.signal_fd, 512)
+
+    def expect_due(self, at: float) -> None:
+        """A job of this worker is to be tried again at this moment: the upkeeper need not wait for its next round."""
+        if at < self.due_at:
+            self.due_at = at
+            self.nudge.set()
 
     def wake_warden(self) -> None:
         """There is something for the warden."""

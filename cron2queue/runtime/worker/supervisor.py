@@ -196,7 +196,7 @@ class Supervisor:
         """Whatever happened: no child stays behind, and the table hears that this worker has gone."""
         for slot in list(pump.crew.slots):
             slot.kill()
-        upkeeper.ended.set()
+        upkeeper.stop()
         with suppress(Cron2QueueError), closing(self._store()) as store:
             store.retire_worker(upkeeper.info.token)
             store.roll_up()

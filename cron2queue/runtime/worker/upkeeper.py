@@ -115,11 +115,20 @@ class Upkeeper:
     def _do_what_is_due(self) -> None:
         now = time.monotonic()
         for chore in self.chores:
-            if now >= chore.due and not self.ended.is_set():
+            if now >= self._due(chore) and not self.ended.is_set():
                 chore.due = now + chore.every * self.random.uniform(0.9, 1.1)
                 with self.control.database_turn:
                     chore.do()
-        self.ended.wait(max(0.01, min(chore.due for chore in self.chores) - time.monotonic()))
+        self.control.nudge.wait(max(0.01, min(map(self._due, self.chores)) - time.monotonic()))
+        self.control.nudge.clear()
+
+    def _due(self, chore: Chore) -> float:
+        return min(chore.due, self.control.due_at) if chore.do == self.move_due else chore.due
+
+    def stop(self) -> None:
+        """Let the thread end."""
+        self.ended.set()
+        self.control.nudge.set()
 
     def beat(self) -> None:
         """Raise the counter. A worker that was rescued from ends its children and signs on again."""
@@ -145,6 +154,7 @@ class Upkeeper:
 
     def move_due(self) -> None:
         """Jobs whose time has come become ready; the pump is woken for them."""
+        self.control.due_at = float("inf")
         moved = self.store.move_due(limit=_MOVE_BATCH)
         if moved:
             self.control.look_now()
