@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cron2queue.runtime.distributions import rung
-from cron2queue.runtime.jobs import Cancelled, Crashed, Done, GiveUp, Released, RetryAt, Settlement
+from cron2queue.runtime.jobs import MAX_CRASHES, Cancelled, Crashed, Done, GiveUp, Released, RetryAt, Settlement
 
 PERIOD_SECONDS = 300
 MOST_SERIES = 5_000  # a flood of kinds cannot grow the worker; what is above is not counted
@@ -99,7 +99,8 @@ class Tally:
     def _failed(self, settlement: Settlement) -> None:
         job, outcome = settlement.job, settlement.outcome
         self._add(job.queue, job.kind, "failed")
-        last = isinstance(outcome, GiveUp) or job.attempt >= job.max_attempts
+        crashed = isinstance(outcome, Crashed) and job.crashes + 1 >= MAX_CRASHES
+        last = crashed or isinstance(outcome, GiveUp) or job.attempt >= job.max_attempts
         self._add(job.queue, job.kind, "dead" if last else "retried")
         paused = isinstance(outcome, RetryAt) and outcome.pause_kind_seconds is not None
         cause = "429" if paused else foreign_cause(f"{outcome.message}\n{outcome.diagnostic}")

@@ -1,0 +1,143 @@
+"""`cron2queue check`: a monitoring plugin, whatever is wrong."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command_line import run
+from databases import Database
+from scenes import accept, kill, register, shop
+
+PLAN = 'format-version = 1\n[project]\ndatabase = "{}"\n{}'
+
+
+def plan(folder: Path, database: Database, more: str = "") -> str:
+    path = folder / "cron2queue.toml"
+    path.write_text(PLAN.format(database.url, more))
+    return str(path)
+
+
+def test_a_healthy_table_is_ok_with_performance_data(database: Database) -> None:
+    register(database.store())
+    accept(database.store(), 1)
+    ran = run("check", "--database", database.url)
+    assert ran.status == 0 and ran.err == ""
+    line = ran.out.rstrip("\n")
+    assert "\n" not in line
+    assert re.fullmatch(r"CRON2QUEUE OK - \d+ checks \| ('[^']+'=[\d.]+s?;[\d.]*;[\d.]*;0 ?)+", line)
+    assert "'default_waiting'=1;;;0" in line
+
+
+def test_warnings_and_criticals_have_their_statuses(database: Database) -> None:
+    store = shop(database)
+    ran = run("check", "--database", database.url)
+    assert ran.status == 1 and ran.out.startswith("CRON2QUEUE WARNING - default: 2 dead")
+    store.retire_worker("w1")
+    ran = run("check", "--database", database.url)
+    assert ran.status == 2 and "5 ready, and no worker is alive" in ran.out and "2 dead" in ran.out
+
+
+def test_verbose_tells_everything_that_was_looked_at_with_remedies(sqlite_database: Database, tmp_path: Path) -> None:
+    shop(sqlite_database)
+    more = f'lock-folder = "{tmp_path}/locks"\n[jobs.backup]\nschedule = "@daily"\ncommand = "true"\n'
+    ran = run("check", "--verbose", "--plan", plan(tmp_path, sqlite_database, more))
+    assert ran.status == 2
+    for check in ("schema", "database", "lock-folder", "oldest-age", "depth", "dead", "lease-lost", "clock-skew", "producer"):
+        assert re.search(rf"^(OK|WARNING|CRITICAL) {check} ", ran.out, re.MULTILINE), check
+    assert "(cron2queue dead list)" in ran.out and "systemd-tmpfiles" in ran.out
+    assert "backup: its producer has not come yet" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--database", "sqlite:////no/such/folder/jobs.db"], 2, "CRON2QUEUE CRITICAL - database: there is no SQLite file"),
+        (
+            ["--database", "mysql://root@127.0.0.1:1/x"],
+            2,
+            "CRON2QUEUE CRITICAL - database: mysql://127.0.0.1:1/x does not answer",
+        ),
+        (["--database", "oracle://x"], 3, "CRON2QUEUE UNKNOWN - configuration: "),
+        (["--plan", "/no/such/plan.toml"], 3, "CRON2QUEUE UNKNOWN - configuration: the plan cannot be read"),
+    ],
+)
+def test_what_makes_a_look_impossible_is_itself_the_line(arguments: list[str], status: int, said: str, tmp_path: Path) -> None:
+    ran = run("check", *arguments, cwd=tmp_path)
+    assert ran.status == status and ran.out.startswith(said) and ran.out.count("\n") == 1
+
+
+def test_missing_tables_are_critical_with_the_remedy(unmigrated_database: Database) -> None:
+    unmigrated_database.store().migration_status()
+    ran = run("check", "--verbose", "--database", unmigrated_database.url)
+    assert ran.status == 2 and "CRITICAL - schema: the tables c2q_* are missing" in ran.out and "migrate up" in ran.out
+
+
+def test_an_unsafe_database_is_critical(sqlite_database: Database) -> None:
+    raw = sqlite_database.connect()
+    raw.execute("UPDATE c2q_controls SET host = 'another-host'")
+    raw.close()
+    ran = run("check", "--database", sqlite_database.url)
+    assert ran.status == 2 and "database: " in ran.out and "another-host" in ran.out
+
+
+def test_limits_by_queue_come_from_the_plan(sqlite_database: Database, tmp_path: Path) -> None:
+    shop(sqlite_database)
+    quiet = run("check", "--plan", plan(tmp_path, sqlite_database, "[alerts]\ndead = false\n"))
+    assert quiet.status == 0
+    loud = run("check", "--plan", plan(tmp_path, sqlite_database, "[alerts.queues.default]\ndead = 1\ndepth = 1\n"))
+    assert loud.status == 2 and "2 dead" in loud.out and "6 jobs wait, limit 1" in loud.out
+    wrong = run("check", "--plan", plan(tmp_path, sqlite_database, "[alerts]\nded = 1\n"))
+    assert wrong.status == 3 and "unknown key 'ded' in [alerts]" in wrong.out
+
+
+def test_json_tells_level_status_and_every_check(sqlite_database: Database) -> None:
+    shop(sqlite_database)
+    ran = run("check", "--database", sqlite_database.url, "--format", "json")
+    assert (ran.status, ran.json["level"], ran.json["status"]) == (1, "warning", 1)
+    assert {"level", "check", "subject", "text", "remedy"} == set(ran.json["checks"][0])
+
+
+def test_hostile_names_stay_within_the_line(sqlite_database: Database) -> None:
+    store = sqlite_database.store()
+    accept(store, 1)
+    store.pause("default", by="evil|x=1\n\x1b[2J")
+    ran = run("check", "--database", sqlite_database.url)
+    assert ran.out.count("\n") == 1 and ran.out.count("|") == 1 and "\x1b" not in ran.out
+
+
+@pytest.mark.parametrize(("mode", "problem"), [(0o1777, ""), (0o777, "lets everybody delete"), (None, "cannot be used")])
+def test_the_lock_folder_is_looked_at(sqlite_database: Database, tmp_path: Path, mode: int | None, problem: str) -> None:
+    folder = tmp_path / "locks"
+    if mode is not None:
+        folder.mkdir()
+        folder.chmod(mode)
+    ran = run("check", "--verbose", "--plan", plan(tmp_path, sqlite_database, f'lock-folder = "{folder}"\n'))
+    assert ran.status == (2 if problem else 0)
+    assert (problem or "is there") in ran.out
+
+
+def test_notify_tells_the_plans_hooks_what_is_new_once(sqlite_database: Database, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    more = f'[hooks.page]\ncommand = ["/bin/sh", "-c", "cat >> {told}"]\n'
+    path = plan(tmp_path, sqlite_database, more)
+    store = sqlite_database.store()
+    register(store)
+    accept(store, 2)
+    assert run("check", "--notify", "--plan", path).status == 0
+    sqlite_database.change("UPDATE {marks} SET value = value - 60000000 WHERE value > 1000000000000000")
+    kill(store)
+    sqlite_database.change("UPDATE {jobs} SET finished_at = finished_at - 10000000 WHERE state = 'dead'")
+    ran = run("check", "--notify", "--verbose", "--plan", path)
+    assert "OK hook page: was told" in ran.out
+    run("check", "--notify", "--plan", path)
+    (event,) = [json.loads(line) for line in told.read_text().splitlines()]
+    assert (event["occasion"], event["count"], event["kind"]) == ("dead", 1, "send-mail")
+
+
+def test_a_hook_that_fails_is_a_warning_and_stops_nothing(sqlite_database: Database, tmp_path: Path) -> None:
+    more = '[queues.default]\ndepth-limit = 1\n[hooks.page]\ncommand = ["/bin/sh", "-c", "echo no route >&2; exit 3"]\n'
+    register(sqlite_database.store())
+    accept(sqlite_database.store(), 1)
+    ran = run("check", "--notify", "--plan", plan(tmp_path, sqlite_database, more))
+    assert ran.status == 2 and "page: ended with 3: no route" in ran.out
