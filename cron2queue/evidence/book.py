@@ -70,6 +70,6 @@ class EvidenceBook:
             if each.first == first and each.then == then:
                 return each
         lived, started = self.by_entry.get(first), self.by_entry.get(then)
-        if lived is None or started is None or not (lived.n or lived.bounds):
+        if lived is None or started is None or not lived.n or (lived.bounds is not None and lived.bounds.n * 10 > lived.n):
             return None
         return Overlap(first=first, then=then, met=0, starts=started.starts)

@@ -1,11 +1,11 @@
 """One look at everything a host has of its jobs' past: logs, journal and recordings become one book of evidence."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, tzinfo
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from cron2queue.evidence.tally import Tally, moment
 
 _ROTATION_GAP = 3_600.0
 _MOST_HOSTS = 1_000
+_MOST_FIRES = 10_000
 _host = attrgetter("host")
 Listen = Callable[[Run], None]
 
@@ -180,18 +181,22 @@ def _never_seen(entries: Sequence[Listed], seen: Iterable[str], look: Look, ledg
     """Entries that must have started in a span that the logs cover, after the last edit of their crontab."""
     spans = rotated_together(look.spans, _ROTATION_GAP)
     known = set(seen)
+    if not known:
+        return  # the log may be of another host
     for each in entries:
         logged = each.file.editable and not each.entry.quiet  # what anacron and run-parts start is not logged by name
         if each.id in known or not logged or not isinstance(each.entry.schedule, Calendar):
             continue
         edited = max(ledger.changes.get(each.entry.user or "", 0.0), ledger.changes.get("*system*", 0.0))
-        if any(_was_due(each, span, edited, look.zone) for span in spans):
+        if any(_was_due(each, span, edited, look.zone, ledger.active_hours) for span in spans):
             yield each.id
 
 
-def _was_due(each: Listed, span: Span, edited: float, zone: tzinfo) -> bool:
+def _was_due(each: Listed, span: Span, edited: float, zone: tzinfo, active: Set[int]) -> bool:
+    """Whether it should have started at a time when the daemon is seen to have been at work."""
     start, end = max(span.start, edited) + 60, span.end - 60
     if start >= end:
         return False
     fires = each.entry.schedule.fires_between(moment(start), moment(end), zone)
-    return next(iter(fires), None) is not None
+    hours = (int(fire.at.timestamp() // 3600) for fire in islice(fires, _MOST_FIRES))
+    return any({hour - 1, hour, hour + 1} & active for hour in hours)

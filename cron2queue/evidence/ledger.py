@@ -16,6 +16,7 @@ from cron2queue.evidence.wrapping import unwrapped
 _MOST_RECENT = 100_000
 _HORIZON = 2 * 86_400.0
 _MOST_PAIRS = 50_000
+_HOUR = 3_600.0
 
 
 _RECORDED = Tally(())
@@ -52,6 +53,14 @@ class Meetings:
                 return
             self._meet(cast("Tally", start.tally), self._starts[place])
 
+    def undecided(self, start: Started, low: float, high: float | None) -> bool:
+        """Whether the next start of its entry may or may not have met a run of at least `low` and at most `high` seconds."""
+        if high is None:
+            return True
+        first = bisect_right(self._times, start.at + low)
+        last = bisect_right(self._times, start.at + high)
+        return any(self._starts[place].tally is start.tally for place in range(first, last))
+
     def _meet(self, live: Tally, later: Started) -> None:
         tally = cast("Tally", later.tally)
         if tally is live:
@@ -85,6 +94,9 @@ class Ledger:
         self.strangers = Strangers()
         self.runs = self.matched = 0
         self.first, self.last = inf, -inf
+        self.active_hours: set[int] = set()
+        """Hours since 1970 in which anything was started."""
+        self._hour = 0.0
         self.changes: dict[str, float] = {}
         self.told: set[tuple[str, str]] = set()
 
@@ -106,6 +118,9 @@ class Ledger:
         if tally is _RECORDED:
             return
         at = start.at
+        if at // _HOUR != self._hour:
+            self._hour = at // _HOUR
+            self.active_hours.add(int(self._hour))
         if at > self.last:
             self.last = at
         if at < self.first:
@@ -142,7 +157,10 @@ class Ledger:
         if not isinstance(tally, Tally):
             return
         tally.between(start.at, low, high, ending)
-        tally.judged += 1
+        if self.meetings.undecided(start, low, high):
+            tally.undecided += 1
+        else:
+            tally.judged += 1
         self.meetings.ended(start, start.at + low)
         self._count_met(start, tally)
 

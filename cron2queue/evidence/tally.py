@@ -13,6 +13,7 @@ from cron2queue.evidence.statistics import Bounds, Evidence, Failure, Window
 
 _DAY = 86_400.0
 _AT_ONCE = 2_000
+_FEW_UNDECIDED = 0.1
 _FEWEST_FOR_TREND = 20
 _SHORTEST_FOR_TREND = 3.0  # days
 _SURE = 4.0  # a slope counts when it is this many standard errors from zero
@@ -66,9 +67,9 @@ class Tally:
         self.ids = ids
         self.resolution = 1.0
         self.starts = self.met = self.open = self.bounded_ends = 0
-        self.judged = 0
+        self.judged = self.undecided = 0
+        """Runs of which it is known (not known) whether they lived until the next start."""
         self.refused = 0
-        """Starts of which it is known whether they met a live run."""
         self.sources: set[str] = set()
         self._source = ""
         self._plain_starts: list[float] = []
@@ -170,7 +171,6 @@ class Tally:
         silent = self.silent + (self.quiet if output_told else 0)
         outputs = self.wrote + silent if output_told or self.silent else 0
         statuses = self.statuses + self.clean if failures_told else self.statuses
-        judged = self.starts if self.refused else self.judged
         return Evidence(
             window=window,
             starts=self.starts,
@@ -186,7 +186,7 @@ class Tally:
             failures=self.failures if statuses else None,
             statuses=statuses,
             last_failure=self.last_failure,
-            met_predecessor=min(1.0, self.met / judged) if judged else None,
+            met_predecessor=self._met_share(),
             silent=silent / outputs if outputs else None,
             outputs=outputs,
             empty=emptiness(self._costs(), resolution=self.resolution, output_known=bool(outputs)),
@@ -195,6 +195,14 @@ class Tally:
             shares_with=self.ids,
             source=", ".join(sorted(self.sources)),
         )
+
+    def _met_share(self) -> float | None:
+        """Starts that met a live run, of those of which it is known; None when too many may have or not."""
+        if self.refused:
+            return min(1.0, self.met / self.starts)
+        if not self.judged or self.undecided > _FEW_UNDECIDED * self.judged:
+            return None
+        return min(1.0, self.met / (self.judged + self.open))
 
     def _costs(self) -> Costs:
         return Costs(

@@ -12,7 +12,7 @@ from cron2queue.evidence.matching import printed
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.statistics import Evidence
 
-from .looking import NOW, crontab, look_at
+from .looking import LOGS, NOW, crontab, look, look_at
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -214,3 +214,41 @@ def test_progress_is_told_in_bytes_read(tmp_path: Path) -> None:
 
 def test_a_command_is_printed_as_the_daemons_do() -> None:
     assert printed(" a\tb\x7f é ") == "a^Ib^? \\303\\251"
+
+
+def test_a_host_that_was_off_did_not_miss_what_was_due_then(tmp_path: Path) -> None:
+    file = crontab("0 * * * * app job one\n30 3 * * * app nightly\n")
+    days = [job(START + timedelta(days=day, hours=hour), 3, "job one", 100) for day in range(5) for hour in range(8, 19)]
+    assert look_at(tmp_path, log(*days), files=[file])[0].never_seen == ()
+
+
+def test_a_log_of_another_host_accuses_nobody(tmp_path: Path) -> None:
+    runs = [job(START + timedelta(hours=hour), 3, "somebody else's", 100 + hour) for hour in range(48)]
+    book, _ = look_at(tmp_path, log(*runs), files=[crontab("0 * * * * app job one\n")])
+    assert (book.matched, book.never_seen) == (0, ())
+    assert book.unscheduled == (("app", "somebody else's", 48),)
+
+
+def test_of_a_herd_with_mere_bounds_it_is_not_said_who_met_whom() -> None:
+    file = crontab('* * * * * root python3 -c "import time; time.sleep(70)"\n* * * * * root sleep 3; echo hi\n')
+    book, _ = look(LOGS / "debian-L1-herd.log", files=[file])
+    long, short = entry_ids([file]).values()
+    assert book.by_entry[long].met_predecessor is None
+    assert book.by_entry[long].pairing is Pairing.AMBIGUOUS
+    assert book.by_entry[long].median_seconds is None
+    bounds = book.by_entry[long].bounds
+    assert bounds is not None
+    assert bounds.median_low <= 70
+    assert book.overlap(short, long) is None
+
+
+def test_of_the_same_herd_with_ends_everything_is_known() -> None:
+    file = crontab('* * * * * root python3 -c "import time; time.sleep(70)"\n* * * * * root sleep 3; echo hi\n')
+    book, _ = look(LOGS / "debian-L15-herd.log", files=[file])
+    long, short = entry_ids([file]).values()
+    assert book.by_entry[long].met_predecessor == 0.5
+    assert book.by_entry[short].met_predecessor == 0
+    assert book.by_entry[long].median_seconds == 70
+    met = book.overlap(long, short)
+    assert met is not None
+    assert (met.met, met.starts) == (1, 2)
