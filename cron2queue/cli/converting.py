@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cron2queue.errors import UsageError
+from cron2queue.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -128,6 +128,7 @@ def _told(request: Request, prepared: Prepared, path: Path, unreadable: bool) ->
 
 def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prepared, bool]:
     from cron2queue.cli.clock import moment, zone_for
+    from cron2queue.cli.reading.host import caller
     from cron2queue.cli.sources import read
     from cron2queue.cli.trouble import say
     from cron2queue.generator.preparing import look_back, prepare
@@ -140,11 +141,13 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     for each in sources.unreadable:
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
     if not any(file.entries for file in sources.files):
+        if sources.unreadable:
+            raise InputError("nothing was read", remedy="name crontabs that you may read")
         raise UsageError("there is no entry to convert", remedy="name a crontab that holds at least one entry")
     before = look_back(folder)
     zone = zone_for(request.timezone or _planned_zone(before), root=request.root)
     at = moment(request.at, zone)
-    found = originals(sources.files, user=request.user)
+    found = originals(sources.files, caller=request.user or caller())
     audit, answers = _judged(request, found, before, zone, at)
     choices = _choices(request, path, found, zone, answers)
     prepared = prepare(audit, found, Templates(), choices, path=path, folder=folder)

@@ -13,7 +13,7 @@ from cron2queue.generator.crontab_lines import moved_line, new_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
 from cron2queue.plan.blocks import Block, replaced
-from cron2queue.plan.manifest import Replacement, Source
+from cron2queue.plan.manifest import Replacement, Source, digest
 from cron2queue.plan.model import MIGRATED, Plan
 from cron2queue.text import to_text
 
@@ -29,10 +29,11 @@ CHANGING = MIGRATED | {Decision.GUARD, Decision.DROP}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """One crontab as it was before any replacement, and what is known of the live one."""
+    """One crontab as it was before any replacement, and what is known of the live one: its digest and its blocks."""
 
     file: CrontabFile
     live_sha256: str
+    blocks: tuple[Block, ...]
     target: str | None
     user: str | None = None
 
@@ -73,7 +74,7 @@ class Repair:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What a conversion works from. `dates` are those of replacements that an earlier run already planned; `repairs` are
-    known by entry.
+    known by entry, the sources of that earlier run by path.
     """
 
     plan: Plan
@@ -84,6 +85,7 @@ class Request:
     only: frozenset[str] = frozenset()
     dates: Mapping[str, tuple[str | None, date]] = field(default_factory=dict)
     repairs: Mapping[str, Repair] = field(default_factory=dict)
+    known: Mapping[str, Source] = field(default_factory=dict)
 
 
 def moves(plan: Plan, files: Sequence[CrontabFile]) -> Iterator[Move]:
@@ -160,6 +162,8 @@ def _changes_something(move: Move, request: Request) -> bool:
 
 
 def _change(move: Move, request: Request) -> Change:
+    if not move.file.editable:
+        raise CannotConvert(f"{move.file.path} is not a crontab; write a line for it in one, and convert that")
     if not move.file.loaded:
         raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
     new, needs, note = _new(move, request)
@@ -185,17 +189,19 @@ def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:
 
 def _sources(request: Request, changes: Sequence[Change]) -> tuple[list[Source], dict[str, bytes]]:
     sources, crontabs = [], {}
-    for number, original in enumerate(request.originals, start=1):
+    editable = [each for each in request.originals if each.file.editable]
+    for number, original in enumerate(editable, start=1):
         path = original.file.path
         own = [each for each in changes if each.move.file.path == path]
-        output = "crontab.new" if len(request.originals) == 1 else f"crontabs/{number:02d}.new"
+        output = "crontab.new" if len(editable) == 1 else f"crontabs/{number:02d}.new"
         crontabs[output] = replaced(original.file.to_bytes(), [(each.move.entry.number, each.block) for each in own])
         sources.append(
             Source(
                 path=path,
                 dialect=original.file.dialect,
                 kind=str(original.file.kind),
-                sha256=original.live_sha256,
+                sha256=_sha256(original, request.known.get(path)),
+                original=digest(original.file.to_bytes()),
                 output=output,
                 target=original.target,
                 user=original.user,
@@ -203,6 +209,14 @@ def _sources(request: Request, changes: Sequence[Change]) -> tuple[list[Source],
             )
         )
     return sources, crontabs
+
+
+def _sha256(original: Original, known: Source | None) -> str:
+    """The state to compare with: the one noted before, while nothing but that plan's own lines has changed since."""
+    if known is None or known.original != digest(original.file.to_bytes()):
+        return original.live_sha256
+    ours = {each.block().content for each in known.replacements}
+    return known.sha256 if {block.content for block in original.blocks} <= ours else original.live_sha256
 
 
 def _replacement(change: Change) -> Replacement:

@@ -24,7 +24,10 @@ CRON_ENVIRONMENT = (("PATH", "/usr/bin:/bin"), ("SHELL", "/bin/sh"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerPage:
-    """What a handler's template may use: names are slugs, all else is foreign text for the filters."""
+    """What a handler's template may use: names are slugs, all else is foreign text for the filters.
+
+    `home` is the folder to start in where the crontab itself sets HOME.
+    """
 
     name: str
     function: str
@@ -32,6 +35,7 @@ class HandlerPage:
     shell: str
     stdin: str | None
     environment: tuple[tuple[str, str], ...]
+    home: str | None
     user: str | None
     split: bool
 
@@ -64,6 +68,7 @@ def _handler(move: Move, workshop: Workshop) -> Artifact:
         shell=settings.shell,
         stdin=settings.stdin,
         environment=_environment(settings),
+        home=settings.environment.get("HOME"),
         user=settings.user,
         split=move.job.decision is Decision.SPLIT,
     )

@@ -165,6 +165,7 @@ def prepare(
         only=choices.only,
         dates=before.dates,
         repairs=_repairs(audit),
+        known={each.path: each for each in before.manifest.sources} if before.manifest else {},
     )
     return _rendered(request, merged, before, choices, folder)
 

@@ -45,7 +45,8 @@ def _with_ends(lines: list[str]) -> list[str]:
 
 def _crontab_artifacts(draft: Draft, originals: Sequence[Original]) -> list[Artifact]:
     made, diffs = [], []
-    for source, original in zip(draft.sources, originals, strict=True):
+    editable = [each for each in originals if each.file.editable]
+    for source, original in zip(draft.sources, editable, strict=True):
         new = draft.crontabs[source.output]
         made.append(Artifact(path=source.output, content=new, mode=PRIVATE))
         diffs.append(unified_diff(original.file.to_bytes(), new, source.path, source.output))

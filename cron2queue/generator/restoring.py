@@ -12,7 +12,7 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.generator.conversion import Original
-from cron2queue.plan.blocks import restored, without_heading
+from cron2queue.plan.blocks import found_blocks, restored, without_heading
 from cron2queue.plan.manifest import digest
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def original(file: CrontabFile, *, caller: str | None = None) -> Original:
         kind = Kind(file.kind)
         again = parse(before, path=file.path, dialect=dialect_named(file.dialect), kind=kind, user=user)
         file = replace(again, notes=file.notes, host=file.host)
-    return Original(file=file, live_sha256=digest(live), target=_target(file), user=user)
+    return Original(file=file, live_sha256=digest(live), blocks=tuple(found_blocks(live)), target=_target(file), user=user)
 
 
 def _target(file: CrontabFile) -> str | None:

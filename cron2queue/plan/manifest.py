@@ -44,6 +44,7 @@ class Replacement:
 class Source:
     """One crontab: its state when it was read, and the replacements planned for it.
 
+    `sha256` is that of the live text, `original` that of the same text without any replacement.
     `user` is set for crontabs that only crontab(1) may write. `target` is None for text that came through a pipe.
     """
 
@@ -51,6 +52,7 @@ class Source:
     dialect: str
     kind: str
     sha256: str
+    original: str
     output: str
     target: str | None
     user: str | None = None

@@ -57,6 +57,7 @@ class Case:
             dialect="debian",
             kind="user" if self.user else "system",
             sha256=digest(self.original),
+            original=digest(self.original),
             output="crontab.new",
             target=str(self.crontab),
             user=self.user,

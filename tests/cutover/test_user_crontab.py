@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from cron2queue.cutover.live import UserCrontab, without_heading
+from cron2queue.cutover.live import UserCrontab
 from cron2queue.errors import Refused
+from cron2queue.plan.blocks import without_heading
 
 USER = "games"
 

@@ -94,9 +94,16 @@ def test_a_converted_crontab_converts_to_the_same_again(convert: Convert, tmp_pa
     again = convert(applied)
     assert (tmp_path / "out/crontab.new").read_bytes() == applied
     assert (tmp_path / "out/cron2queue.toml").read_text() == plan
-    recorded = json.loads((tmp_path / "out/PLAN.json").read_text())
-    assert recorded["sources"][0]["sha256"] == recorded["files"]["crontab.new"]
+    assert {str(change.fate) for change in again.changes} == {"same"}
     assert again.draft.refused == {}
+
+
+def test_a_line_of_ours_that_was_edited_by_hand_is_a_change_of_the_crontab(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"})
+    first = json.loads((tmp_path / "out/PLAN.json").read_text())["sources"][0]["sha256"]
+    edited = (tmp_path / "out/crontab.new").read_text().replace("timeout -k 5 30", "timeout -k 5 300")
+    convert(edited)
+    assert json.loads((tmp_path / "out/PLAN.json").read_text())["sources"][0]["sha256"] != first
 
 
 def test_an_entry_removed_from_the_crontab_is_named_and_its_job_kept(convert: Convert, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ class SqlQueue(Engine):
             command, needs = sh_words(producer), [producer]
         else:
             plan_file = f"{project.folder}/{PLAN_NAME}"
-            # --quiet: cron mails whatever a line prints. -I: neither the crontab's PYTHON* variables nor files in the user's home may replace a module.
+            # --quiet: cron mails whatever a line prints. -I: neither the crontab's PYTHON* variables nor files in the
+            # home of its user may replace a module.
             enqueue = ("-I", "-m", "cron2queue.runtime", "enqueue", settings.name, "--plan", plan_file, "--tick", "--quiet")
             command, needs = sh_words(project.python, *enqueue), [project.python, plan_file]
         lock = f"{project.lock_folder}/enqueue-{settings.name}.lock"
