@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.bundled import data_root
 from cron2queue.report.reporter import RenderOptions, Reporter
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from cron2queue.analyser.audit import Audit
 
 
@@ -20,16 +24,23 @@ class HtmlReporter(Reporter):
 
     def render(self, audit: Audit, options: RenderOptions) -> str:
         """A whole HTML document."""
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
         from cron2queue.report.page.model import page_of
 
-        folder = data_root("templates") / "report"
-        style = (folder / "audit.css").read_text(encoding="utf-8")
+        style = (_folder() / "audit.css").read_text(encoding="utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
-        # Autoescape is on for every template, whatever its name; no text of a crontab is ever template source.
-        templates = Environment(
-            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )  # fmt: skip
         page = page_of(audit, options, style=style, policy=f"sha256-{digest}")
-        return templates.get_template("audit.html.j2").render(page=page) + "\n"
+        return _template().render(page=page) + "\n"
+
+
+def _folder() -> Path:
+    return data_root("templates") / "report"
+
+
+@cache
+def _template() -> Template:
+    """Autoescape is on for every template, whatever its name; no text of a crontab is ever template source."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(_folder())
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("audit.html.j2")
