@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cron2queue.runtime import enqueueing, inbox, liveness, subscriptions
+from cron2queue.runtime import enqueueing, inbox, liveness, subscriptions, tracing
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.drafts import PAYLOAD_LIMIT, draft
 from cron2queue.runtime.instants import from_micros
@@ -33,6 +33,10 @@ class ProducerVerbs(Desk):
 
     def enqueue_many(self, jobs: Iterable[NewJob], *, connection: Any = None) -> list[Enqueued]:
         """Store many jobs in one transaction; duplicates are answered, never an error. Answers in the order of the jobs."""
+        with tracing.sending(jobs) as carrying:
+            return self._enqueue_many(carrying, connection)
+
+    def _enqueue_many(self, jobs: Sequence[NewJob], connection: Any) -> list[Enqueued]:
         drafts = [draft(job, payload_limit=self.payload_limit) for job in jobs]
         if not drafts:
             return []

@@ -12,7 +12,7 @@ from cron2queue.runtime.sight.queues import capped
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import Count, RunningView, WorkerView
 
-ALIVE_SECONDS = 60.0  # the lease time: for people only, since nothing is decided by this clock
+ALIVE_SECONDS = 30.0  # the lease time: for people only, since nothing is decided by this clock
 MOST_WORKERS = 500
 RUNNING_SHOWN = 50
 

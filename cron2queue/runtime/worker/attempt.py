@@ -4,8 +4,9 @@ import math
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
+from cron2queue.runtime import tracing
 from cron2queue.runtime.handlers import (
     Cancelled,
     CommandTarget,
@@ -54,12 +55,21 @@ class Report:
     settled: bool = False
     shortage: bool = False
 
-    def encoded(self, number: int, seconds: float) -> bytes:
-        """The form that goes over the wire: only what says something."""
+    @property
+    def is_plain(self) -> bool:
+        """Done, and nothing more to say."""
+        return self.ending is Ending.DONE and not self.said()
+
+    def said(self) -> dict[str, Any]:
+        """Only what says something."""
         said = {name: value for name in _FIELDS if (value := getattr(self, name))}
         if self.exit_status == 0:
             said["exit_status"] = 0
-        return encoded([self.ending, number, round(seconds, 6), said])
+        return said
+
+    def encoded(self, number: int, seconds: float) -> bytes:
+        """The form that goes over the wire."""
+        return encoded([self.ending, number, round(seconds, 6), self.said()])
 
 
 _FIELDS = tuple(name for name in Report.__dataclass_fields__ if name != "ending")
@@ -108,7 +118,7 @@ def _add_execution(report: Report, executions: list[Execution], printed: str) ->
 
 def _attempt(handler: Handler, context: JobContext) -> Report:
     try:
-        with context.in_force():
+        with context.in_force(), tracing.processing(context.job):
             _call(handler, context)
     except BaseException as trouble:  # a handler may raise anything; its child goes on
         return _report_of(trouble)
