@@ -98,7 +98,8 @@ class Child:
         began = time.monotonic()
         with self.turn:
             self.begun += 1
-            self.pulse.begin(self.begun, began)
+            ordinal = self.begun
+            self.pulse.begin(ordinal, began)
         handler = self.handlers[work.job.kind]
         last_told = 0.0
 
@@ -111,7 +112,12 @@ class Child:
                 self.flush()
 
         report = run_attempt(work, handler, stop, tell_progress, self.store, self.capture, began)
-        self._queue(report.encoded(work.number, time.monotonic() - began))
+        seconds = time.monotonic() - began
+        self._queue(report.encoded(work.number, seconds))
+        if report.is_plain:
+            self.pulse.done(ordinal, seconds)
+        else:
+            self.flush()  # what it says must not be lost with a child that the next job may take down
         self.stops.pop(work.number, None)
         stop.close()
 

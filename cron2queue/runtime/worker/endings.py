@@ -65,7 +65,8 @@ class Endings:
         left = list(slot.assigned.values())
         guilty = {each.work.number for each in slot.running()} if slot.condemned is None else {slot.condemned[0]}
         begun = {each.work.number for each in left if slot.begun(each)}
-        now = slot.pulse.began_at
+        done = _done(slot, left)
+        began_at = slot.pulse.began_at
         wait_status, peak = self.crew.remove(slot)
         code = os.waitstatus_to_exitcode(wait_status)
         for assignment in left:
@@ -73,8 +74,10 @@ class Endings:
             number = assignment.work.number
             if number not in begun:
                 self._end(assignment, Ending.RELEASED, {}, None)
+            elif number in done:
+                self._end(assignment, Ending.DONE, {}, done[number])
             elif number in guilty:
-                self._end(assignment, *self._reason(slot, code, peak), _since(now))
+                self._end(assignment, *self._reason(slot, code, peak), _since(began_at))
             else:
                 self._end(assignment, *_bystander(slot), None)
         if left and slot.condemned is None:
@@ -99,6 +102,14 @@ class Endings:
         options = assignment.options
         settlement = settlement_of(assignment.job, options, ending, said, seconds, self.random)
         self.settle(settlement, strict=options.strict, shortage=bool(said.get("shortage")))
+
+
+def _done(slot: Slot, left: list[Assignment]) -> dict[int, float]:
+    """Jobs that were done although their answers had not gone yet, with their seconds."""
+    if slot.threads:
+        return {}
+    seconds = {each.work.number: slot.pulse.done_in(each.ordinal) for each in left}
+    return {number: taken for number, taken in seconds.items() if taken is not None}
 
 
 def _bystander(slot: Slot) -> tuple[Ending, dict[str, Any]]:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from cron2queue.errors import Cron2QueueError
-from cron2queue.runtime.jobs import Job, Settlement
+from cron2queue.runtime.jobs import Job, RetryAt, Settlement
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
@@ -160,6 +160,9 @@ class Pump:
     def _ask(self, lane: Lane, wanted: int, batch: list[Settlement]) -> list[Job]:
         self.control.pump_turned()
         with self.control.database_turn:
+            if any(_pauses_kind(each) for each in batch):  # what follows has to go by the new pause
+                self._settled(batch, self.store.settle(batch))
+                batch = []
             if not batch:
                 return self.store.claim(lane.queue, kinds=lane.kinds, limit=wanted, worker=self.worker)
             held, jobs = self.store.settle_and_claim(batch, lane.queue, kinds=lane.kinds, limit=wanted, worker=self.worker)
@@ -274,3 +277,7 @@ class Pump:
 
     def _pause(self, seconds: float) -> None:
         self.pause_until = time.monotonic() + seconds * self.random.uniform(0.5, 1.0)
+
+
+def _pauses_kind(settlement: Settlement) -> bool:
+    return isinstance(settlement.outcome, RetryAt) and settlement.outcome.pause_kind_seconds is not None

@@ -126,11 +126,12 @@ class Channel:
 class Pulse:
     """A page that child and supervisor share: how many jobs the child has begun, and when the last one began.
 
-    It costs the child two stores a job instead of a message, and survives the child's death: then it tells which jobs
-    of a group had begun.
+    It costs the child a few stores a job instead of a message, and survives the child's death: then it tells which jobs
+    of a group had begun, and which of them were done although their answers had not gone yet.
     """
 
-    SIZE = 16
+    KEPT = 1024  # more than a child is ever given ahead
+    SIZE = 16 + 8 * KEPT
     _BEGUN = struct.Struct("=q")
     _AT = struct.Struct("=d")
     __slots__ = ("_last", "_page")
@@ -148,8 +149,24 @@ class Pulse:
 
     def begin(self, count: int, now: float) -> None:
         """The child begins its job number `count` at `now` (CLOCK_MONOTONIC, the same in all processes)."""
+        self._AT.pack_into(self._page, self._place(count), -1.0)
         self._AT.pack_into(self._page, 8, now)
         self._BEGUN.pack_into(self._page, 0, count)
+
+    def done(self, count: int, seconds: float) -> None:
+        """The child has done its job number `count`, with nothing to say about it."""
+        self._AT.pack_into(self._page, self._place(count), seconds)
+
+    def done_in(self, count: int) -> float | None:
+        """In how many seconds job number `count` was done; None if it was not, or has more to say."""
+        try:
+            seconds = float(self._AT.unpack_from(self._page, self._place(count))[0])
+        except ValueError:
+            return None
+        return seconds if seconds >= 0 and count <= self.begun else None
+
+    def _place(self, count: int) -> int:
+        return 16 + 8 * (count % self.KEPT)
 
     @property
     def begun(self) -> int:
