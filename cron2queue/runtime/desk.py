@@ -1,5 +1,6 @@
 """What every verb of the store needs: connections, the backend of the server that answers, the snapshot of limits."""
 
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -61,6 +62,7 @@ class Desk:
         self._backend = backend
         self._controls: limits.Controls | None = None
         self._waker = Waker(driver.address, prefix)
+        weakref.finalize(self, self._waker.close)
 
     def wake_workers(self) -> None:
         """Tell the workers of this host to look now. Only a hint: it never waits and never fails."""

@@ -142,6 +142,8 @@ def _store(session: Session, backend: Backend, drafts: Sequence[Draft], known: K
     for _ in range(_ROUNDS):
         _free_expired(session, known)
         fresh = _answer_known(left, known, answers)
+        if session.reruns:  # it collided with others: in the order of the unique index nobody waits in a circle
+            fresh.sort(key=lambda draft: b"" if draft.turn is not None else draft.dedupe or b"")
         turns = set(known.turns)
         rows = [draft.row(now=known.now, has_turn=_gets_turn(draft, turns)) for draft in fresh]
         ids = backend.insert(session, rows) if rows else []

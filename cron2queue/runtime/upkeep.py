@@ -28,7 +28,7 @@ def move_due(session: Session, limit: int) -> int:
 
 def has_held(session: Session) -> bool:
     """Whether any job is blocked at all."""
-    return session.value("SELECT held_by FROM {jobs} WHERE held_by IS NOT NULL LIMIT 1") is not None
+    return session.value("SELECT held_by FROM {jobs} WHERE held_by IS NOT NULL ORDER BY held_by LIMIT 1") is not None
 
 
 def sweep(session: Session, backend: Backend, controls: Controls, after: bytes) -> tuple[int, bytes]:
