@@ -257,6 +257,170 @@ gpg --passphrase-fd 0 -d x%CANARY
 echo CANARY | gpg --batch --passphrase-fd 0 -d x
 """
 
+_FURTHER = """
+mysql --password CANARY -u root
+mysql -u root --password=CANARY
+mysql -uroot -pCANARY -h db -e "select 1"
+mysqldump --opt -Q -u root "-pCANARY" shop
+mysqldump --opt -Q -u root '-pCANARY' shop
+mysqldump -u "root" -p"CANARY" shop
+/usr/local/mysql/bin/mysqldump -pCANARY x
+nice -n19 mysqldump -u root -pCANARY --all-databases | gzip -9 > /x
+$(which mysql) -pCANARY
+`which mysqldump` -u root -pCANARY db
+MYSQL="mysql -u root -pCANARY"
+echo "select 1" | mysql -u root -pCANARY shop
+cd /tmp; mysqldump -pCANARY a; ls
+if true; then mysql -pCANARY; fi
+{ mysql -pCANARY; }
+( mysql -pCANARY )
+mysql -pCANARY>/dev/null
+mysql -pCANARY&
+mysqladmin -pCANARY;ls
+curl --basic -u user:CANARY -X POST https://x/y
+curl -X POST -u "user:CANARY" https://x/y
+curl -sS --user 'user:CANARY' -o /dev/null https://x
+curl -vu user:CANARY x
+curl --digest --user user:CANARY x
+curl -H "X-API-KEY:CANARY" x
+curl -H "x-api-key: CANARY" -H 'Accept: */*' x
+curl -H "Authorization: token CANARY" x
+curl -H "Authorization: ApiKey CANARY" x
+curl -H "Authorization: GenieKey CANARY" x
+curl -H "Authorization: AWS4-HMAC-SHA256 Credential=CANARY" x
+curl -H "Api-Token: CANARY" x
+curl -H "X-Auth: CANARY" x
+curl -H "X-Secret: CANARY" x
+curl -H "apikey: CANARY" x
+curl -H "Cookie: a=b; session=CANARY" x
+curl -d "user=a&pass=CANARY" x
+curl -d user=a -d pass=CANARY x
+curl --data-urlencode "password=CANARY" x
+curl -F "api_key=CANARY" x
+curl "ftp://u:CANARY@h/" -T f
+wget --user=a --password=CANARY x
+wget "http://x/cron.php?key=CANARY"
+wget -O- http://u:CANARY@x:80/
+lynx -auth=u:CANARY http://x
+w3m http://u:CANARY@x
+links -source "http://x/cron?token=CANARY"
+php /x/cron.php token=CANARY
+php /x/cron.php secret:CANARY
+php -d x=y /x --key=CANARY
+php artisan x --secret CANARY --foo
+python3 x.py --password "CANARY" --user a
+python3 x.py -password CANARY
+python3 x.py --pwd=CANARY
+python3 x.py --client_secret CANARY
+python3 x.py --auth-token=CANARY
+python3 x.py --bearer-token CANARY
+python3 x.py --access_key=CANARY
+python3 x.py --secretkey CANARY
+python3 x.py --private-key=CANARY
+python3 x.py --mysql-password CANARY
+python3 x.py --dsn mysql://u:CANARY@h/d
+node x.js --apiToken=CANARY
+node x.js --apiKey CANARY
+java -Dpassword=CANARY -jar x
+java -jar x --spring.datasource.password=CANARY
+export DB_PASS=CANARY && ./x
+DB_PASSWORD='CANARY' ./x
+set -a; PASSWORD="CANARY"; ./x
+env -i PGPASSWORD=CANARY pg_dump x
+PGPASSWORD=CANARY pg_dump -h h -U u d | gzip > f
+PGPASSWORD="CANARY" /usr/bin/psql -h h
+su - app -c 'PGPASSWORD=CANARY psql'
+sudo -u app env TOKEN=CANARY ./x
+AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPL AWS_SECRET_ACCESS_KEY=CANARY aws s3 ls
+B2_APPLICATION_KEY=CANARY restic x
+AZURE_STORAGE_KEY=CANARY x
+RCLONE_CONFIG_PASS=CANARY rclone x
+VAULT_TOKEN=CANARY vault x
+NPM_TOKEN=CANARY npm x
+TELEGRAM_BOT_TOKEN=CANARY x
+STRIPE_API_KEY=CANARY x
+SENDGRID_API_KEY=CANARY x
+JWT_SECRET=CANARY x
+SESSION_SECRET=CANARY x
+HTTP_BASIC_AUTH=u:CANARY x
+HTTPS_PROXY=http://u:CANARY@proxy:3128 curl x
+https_proxy=http://u:CANARY@proxy curl x
+sshpass -p"CANARY" ssh x
+sshpass -p 'CANARY' ssh -o StrictHostKeyChecking=no u@h "ls"
+/usr/bin/sshpass -p CANARY rsync -e ssh a b
+expect -c 'spawn ssh u@h; send "CANARY\\\\r"'
+ftp -u ftp://u:CANARY@h/x f
+lftp -e "put x; bye" -u u,CANARY h
+lftp ftp://u:CANARY@h
+ncftpget -u u -p CANARY h . f
+smbclient //h/s -U 'u%CANARY' -c 'put x'
+mount.cifs //h/s /m -o user=u,pass=CANARY
+mount -t davfs https://h /m -o username=u,password=CANARY
+RSYNC_PASSWORD=CANARY rsync x
+openssl enc -k CANARY -in x
+openssl aes-256-cbc -salt -in f -out g -pass pass:CANARY
+gpg --batch --yes --passphrase CANARY -c f
+echo CANARY | gpg --batch --passphrase-fd 0 -c f
+zip -P "CANARY" x y
+zip -er -P CANARY x y
+7z a -p"CANARY" x y
+7z a x.7z y -pCANARY -mhe
+tar cz x | openssl enc -aes256 -k CANARY > f
+redis-cli -h h -p 6379 -a CANARY flushall
+redis-cli -u redis://u:CANARY@h
+mongodump --host h -u u -p CANARY --authenticationDatabase admin
+mongodump -u u -p"CANARY"
+mongo "mongodb://u:CANARY@h/d"
+ldapsearch -D x -w CANARY
+ldapsearch -D x -w "CANARY" -b y
+sqlplus u/CANARY@d @x
+sqlplus -s u/CANARY
+docker login -u u -pCANARY r
+docker login -u u --password=CANARY r
+docker run -e PASSWORD=CANARY x
+docker run -e "PASSWORD=CANARY" x
+docker exec -e PGPASSWORD=CANARY db pg_dump
+kubectl create secret generic x --from-literal=password=CANARY
+helm install x --set db.password=CANARY,foo=bar
+ansible-playbook x -e "ansible_password=CANARY"
+ansible all -e ansible_become_pass=CANARY
+svn update --username u --password CANARY --non-interactive
+git push https://u:CANARY@h/r.git
+git clone https://oauth2:CANARY@h/r.git
+hg pull https://u:CANARY@h/r
+mailx -S smtp-auth-password=CANARY -s x a@b
+sendEmail -f a -t b -xu u -xp CANARY
+swaks --to a --auth-password CANARY
+snmpwalk -v3 -A CANARY -X other h
+ipmitool -I lanplus -H h -U u -P CANARY chassis status
+htpasswd -bc f u CANARY
+mosquitto_pub -h h -u u -P CANARY -t t -m m
+influx -username u -password CANARY -execute x
+net rpc -U u%CANARY
+xfreerdp /p:CANARY /u:u
+winexe -U u%CANARY //h cmd
+aria2c --http-passwd=CANARY x
+youtube-dl -u u -p CANARY x
+borg create ssh://u:CANARY@h/./r::a /x
+restic -r rest:https://u:CANARY@h/ backup
+duplicity /x ftp://u:CANARY@h/y
+rclone copy x :sftp,user=u,pass=CANARY:y
+s3cmd --secret_key=CANARY ls
+aws configure set aws_secret_access_key CANARY
+gsutil -o Credentials:gs_secret_access_key=CANARY ls
+bash -c "export TOKEN=CANARY; ./x"
+eval "PASSWORD=CANARY ./x"
+printf 'u:CANARY' | base64
+echo "machine h login u password CANARY" > ~/.netrc
+echo 'CANARY' | sudo -S ls
+echo CANARY | su - root -c x
+echo CANARY | kinit u@R
+echo "u:CANARY" | chpasswd
+usermod -p CANARY u
+useradd -p CANARY u
+passwd --stdin u <<< CANARY
+"""
+
 # Keys whose own shape gives them away, put together here so that no scanner takes this file for a leak.
 _BODY = "Q7w2Er5Ty8Ui1Op4"
 SHAPES = (
@@ -284,5 +448,5 @@ SHAPE_FRAMES = ("{}", "curl -d x={} h", "job '{}' -v", '* * * * * root /usr/bin/
 
 def forms() -> list[str]:
     """Every form, with the canary in place."""
-    lines = "\n".join((_URLS, _OPTIONS, _VARIABLES, _STDIN)).splitlines()
+    lines = "\n".join((_URLS, _OPTIONS, _VARIABLES, _STDIN, _FURTHER)).splitlines()
     return [line.replace("CANARY", CANARY) for line in lines if line.strip()]

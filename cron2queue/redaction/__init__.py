@@ -15,7 +15,8 @@ _WORDS = """
     akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat glpat- xox sk_ rk_ pk_ sk- aiza ya29 eyj npm_ pypi- sg.
     hooks. webhook hf_ dop_v1 hvs. hvb. whsec sql maria mydumper mydump xtrabackup innobackupex redis mongo
     ldap smb cifs rpc ssl 7z zip rar curl ftp ipmi snmp mosquitto bcp expdp impdp rman cqlsh rdesktop freerdp
-    swaks sendemail rabbitmqadmin sudo kinit cryptsetup valkey keydb influx rcon
+    swaks sendemail rabbitmqadmin sudo kinit cryptsetup valkey keydb influx rcon winexe
+    expect useradd usermod yt-dlp youtube-dl base64
 """
 # A text without any of these holds nothing that the readers could find; nearly all ordinary lines end here.
 _HINTS = (
@@ -24,6 +25,7 @@ _HINTS = (
     "exp ",
     "imp ",
     "net ",
+    "su ",
 )
 
 

@@ -21,6 +21,7 @@ _LONG_OPTION = re.compile(r"(?:--[A-Za-z][\w.-]{2,60}|-[a-z_-]{3,40})\Z")
 _FIRST_BARE_PERCENT = re.compile(r"(?<!\\)%")
 _QUOTE = re.compile(r"""["']""")
 _BLANK = re.compile(r"\s")
+_LOOKUPS = ("which", "command", "type")
 _DEEPEST = 4
 _LOOK_BACK = 12  # words from a program's name to its quoted argument
 _STDIN_SAYS = ("--password-stdin", "--passphrase-fd", "-passin stdin", "--stdin")
@@ -47,6 +48,8 @@ def _of_lines(text: str, part: Span, outer: Habits | None, depth: int) -> Iterat
                 yield from _fed(text, command, [token.span()])
         elif token["operator"] is not None:
             yield from _of_command(text, command, outer)
+            if token["operator"] in ")`" and command and text[slice(*command[0])] in _LOOKUPS:
+                outer = _last_program(text, command)  # `$(which mysql) -pX`: what was looked up is what runs
             yield from _fed(text, command, before)
             before, command = (command if token["operator"] == "|" else []), []
         here = token["here"] is not None
@@ -85,9 +88,10 @@ def _of_command(text: str, words: list[Span], outer: Habits | None) -> Iterator[
 
 
 def _by_habit(text: str, habits: Habits, seen: set[str], span: Span, following: Span | None) -> Iterator[Span]:
-    word = text[span[0] : span[1]]
     if habits.after is not None and habits.after not in seen:
         return
+    span = _unquoted(text, span)
+    word = text[span[0] : span[1]]
     for option in habits.attached:
         if word.startswith(option) and len(word) > len(option) and not word.startswith("--"):
             yield from _unless_reference(text, (span[0] + len(option), span[1]))
@@ -97,6 +101,13 @@ def _by_habit(text: str, habits: Habits, seen: set[str], span: Span, following: 
         yield from _oracle(text, span)
     for option, separator in (habits.pairs or {}).items():
         yield from _pair(text, option, separator, span, following)
+
+
+def _unquoted(text: str, word: Span) -> Span:
+    """The inside of a word that is quoted as a whole."""
+    start, end = word
+    whole = end - start > 2 and text[start] in "'\"" and text[end - 1] == text[start]
+    return (start + 1, end - 1) if whole else word
 
 
 def _secret_word(text: str, span: Span) -> Iterator[Span]:

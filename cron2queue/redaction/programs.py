@@ -51,10 +51,14 @@ _HABITS: Mapping[str, Habits] = {
     "sqlplus": _ORACLE, "exp": _ORACLE, "imp": _ORACLE, "expdp": _ORACLE, "impdp": _ORACLE,
     "rman": _ORACLE, "sqlldr": _ORACLE, "snmpwalk": _SNMP, "snmpget": _SNMP, "snmpset": _SNMP,
     "htpasswd": Habits(last="b"), "swaks": Habits(separate=("-ap",)), "sendemail": Habits(separate=("-xp",)),
-    "smbclient": _SMB, "rpcclient": _SMB, "smbget": _SMB, "net": _SMB, "curlftpfs": Habits(pairs={"-o": ":"}),
+    "smbclient": _SMB, "rpcclient": _SMB, "smbget": _SMB, "net": _SMB,
+    "winexe": _SMB,
+    "curlftpfs": Habits(pairs={"-o": ":"}),
     "xfreerdp": Habits(attached=("/p:",)), "xfreerdp3": Habits(attached=("/p:",)),
     "openssl": Habits(separate=("-passin", "-passout", "-pass", "-k", "-K")),
-    "sudo": _STDIN, "passwd": _STDIN, "chpasswd": _STDIN, "smbpasswd": _STDIN, "kinit": _STDIN, "cryptsetup": _STDIN,
+    "expect": Habits(separate=("send",)), "useradd": _P, "usermod": _P, "yt-dlp": _P, "youtube-dl": _P,
+    "aws": Habits(separate=("aws_secret_access_key", "aws_session_token")),
+    "su": _STDIN, "base64": _STDIN, "sudo": _STDIN, "passwd": _STDIN, "chpasswd": _STDIN, "smbpasswd": _STDIN, "kinit": _STDIN, "cryptsetup": _STDIN,
 }  # fmt: skip
 
 _FAMILIES: tuple[tuple[re.Pattern[str], Habits], ...] = (
@@ -70,6 +74,7 @@ def habits_of(word: str) -> Habits | None:
     name = word[word.rfind("/") + 1 :]
     if len(name) > 24:
         return None
+    name = name.lower()
     found = _HABITS.get(name)
     if found is not None:
         return found

@@ -143,3 +143,11 @@ def test_fail_ok_and_the_exit_status_follow_the_threshold() -> None:
         re.M,
     )
     assert re.search(r"exit status 3$", screen(nothing(), unreadable=("/x: no",)), re.M)
+
+
+def test_of_very_many_entries_that_stay_only_the_number_is_told() -> None:
+    audit = shop()
+    keep = next(verdict for verdict in audit.verdicts if verdict.decision == "KEEP")
+    many = replace(audit, verdicts=(*audit.verdicts, *[keep] * 100))
+    assert "and 82 more entries to leave alone" in screen(many)
+    assert screen(many).count("report.php") < 25 < 100 < screen(many, verbose=True).count("report.php")

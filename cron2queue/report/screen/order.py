@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cron2queue.report.columns import columns, fitted, folded
-from cron2queue.report.figures import duration, evidence_of, per_day, runs_per_day
+from cron2queue.report.figures import counted, duration, evidence_of, per_day, runs_per_day
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _BECOMES = {
     "DROP": "deleted",
     "ASK": "?",
 }
+_STAY = 20  # rows for entries that need nothing; the rest is a count
 _BELOW = " " * 9
 _LEAST_ROOM = 24  # for a reason beside its row; with less it stands below
 _SIGN_WORDS = {
@@ -55,12 +56,23 @@ def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
     room = _room(audit, table, ink)
     titles = " ".join(fitted(c.title, c.width, right=c.right) for c in table)
     lines.append(styled(f"{titles}  because" if room else titles.rstrip(), "quiet"))
+    stay = 0
     for verdict, row in zip(audit.verdicts, rows, strict=True):
+        stay += verdict.decision == "KEEP"
+        if verdict.decision == "KEEP" and stay > _STAY and not (why or ink.verbose):
+            continue
         lines += _row(verdict, row, table, room, ink)
         lines += _signs(verdict.signs, ink) if why else []
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
             lines += [Text(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
-    return lines
+    return [*lines, *_more_stay(stay, why, ink)]
+
+
+def _more_stay(stay: int, why: bool, ink: Ink) -> list[Text]:
+    if stay <= _STAY or why or ink.verbose:
+        return []
+    said = f"and {counted(stay - _STAY, 'more entry')} to leave alone; --verbose names them"
+    return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
 
 
 def becomes(verdict: Verdict) -> str:
