@@ -89,9 +89,11 @@ def nearest(folder: Path) -> Path | None:
 
 
 def beside(url: str, folder: Path) -> str:
-    """A relative SQLite file in a plan lies beside the plan, wherever the command is started."""
+    """A relative SQLite file of a plan: as workers take it, from here, or else beside the plan, wherever one stands."""
     head, file = "sqlite:///", url.removeprefix("sqlite:///")
-    return url if not url.startswith(head) or file.startswith("/") or not file else f"{head}{(folder / file).resolve()}"
+    if not url.startswith(head) or file.startswith("/") or not file or Path(file).exists():
+        return url
+    return f"{head}{(folder / file).resolve()}"
 
 
 def actor(by: str | None) -> str:

@@ -23,26 +23,39 @@ if TYPE_CHECKING:
     from cron2queue.runtime.inspection import Inspection
 
 GRACE = timedelta(seconds=150)  # cron starts within the minute, a slow database is waited for
+OUT_OF_SERVICE = timedelta(days=7)
 MOST_COUNTED = 10_000
 PRODUCING = ("queue", "split")
 
 
 def missed_ticks(operation: "Operation", inspection: "Inspection") -> tuple[MissedTick, ...]:
-    """Every entry of the plan whose producer has stopped coming."""
-    producing = _producing(operation)
-    if not producing:
+    """Every entry of the plan whose producer has stopped coming; by host, where each host has its own."""
+    jobs = producing(operation)
+    if not jobs:
         return ()
     ticks, now, zone = inspection.ticks(), inspection.now(), zone_of(operation)
-    found = (_missed(job, ticks.get(job.name) or ticks.get(job.kind), now, zone) for job in producing)
+    found = (_missed(job, entry, last, now, zone) for job in jobs for entry, last in _living(places(job, ticks)).items())
     return tuple(tick for tick in found if tick is not None)
+
+
+def places(job: JobSettings, ticks: Mapping[str, datetime]) -> dict[str, datetime]:
+    """The entries of a job that have ticked: its name, or NAME@HOST for each host that has its own."""
+    return {entry: last for entry, last in ticks.items() if entry == job.name or entry.startswith(f"{job.name}@")}
+
+
+def _living(found: dict[str, datetime]) -> dict[str, datetime]:
+    """Without hosts that were silent for a week while another went on: they were taken out of service."""
+    newest = max(found.values(), default=None)
+    return {entry: last for entry, last in found.items() if newest is not None and newest - last < OUT_OF_SERVICE}
 
 
 def never_came(operation: "Operation", ticks: Mapping[str, datetime]) -> list[str]:
     """Entries of the plan of which no tick has ever been seen."""
-    return [job.name for job in _producing(operation) if job.name not in ticks and job.kind not in ticks]
+    return [job.name for job in producing(operation) if not places(job, ticks)]
 
 
-def _producing(operation: "Operation") -> list[JobSettings]:
+def producing(operation: "Operation") -> list[JobSettings]:
+    """The jobs of the plan that a producer enqueues by a schedule."""
     jobs = operation.settings.jobs.values() if operation.settings else ()
     return [job for job in jobs if job.decision in PRODUCING and job.schedule]
 
@@ -58,13 +71,11 @@ def zone_of(operation: "Operation") -> tzinfo:
         raise UsageError(f"the plan's timezone {name!r:.80} is not known", remedy="write one like Europe/Berlin") from None
 
 
-def _missed(job: JobSettings, last: datetime | None, now: datetime, zone: tzinfo) -> MissedTick | None:
-    if last is None:
-        return None
+def _missed(job: JobSettings, entry: str, last: datetime, now: datetime, zone: tzinfo) -> MissedTick | None:
     due = list(islice(due_after(job.schedule or "", last, now - GRACE, zone), MOST_COUNTED))
     if not due:
         return None
-    return MissedTick(name=job.name, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last)
+    return MissedTick(name=entry, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last)
 
 
 def due_after(schedule_text: str, last: datetime, until: datetime, zone: tzinfo) -> Iterator[datetime]:

@@ -124,3 +124,19 @@ def retry(
 
     one_of(format, ("terminal", "json"), "--format")
     retry_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
+
+
+@group.command("catch-up")
+def catch_up(database: Database = None, plan: NearestPlan = None, format: Format = "terminal") -> None:
+    """Enqueue the ticks that were missed while cron, its host or the database was down, as each entry's plan wants it.
+
+    \b
+    Examples:
+      @reboot       sleep 60; cron2queue jobs catch-up --plan /srv/shop/c2q/cron2queue.toml
+      */10 * * * *  cron2queue jobs catch-up --plan /srv/shop/c2q/cron2queue.toml
+    """
+    from cron2queue.cli import catching_up
+    from cron2queue.cli.operation import one_of, operation
+
+    one_of(format, ("terminal", "json"), "--format")
+    catching_up.catch_up(operation(database, plan), format)
