@@ -33,7 +33,7 @@ PROJECT_KEYS: Mapping[str, str] = {
     "shadow": "true: old lines still run, producers enqueue beside them, workers only compare",
     "observe": "true: entries that stay are started through `cron2queue observe`",
 }
-TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines"})
+TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines", "alerts", "hooks"})
 FACTS = frozenset({"source", "line", "entry"})
 """What the crontab alone decides; never an edit."""
 
