@@ -54,9 +54,10 @@ class Warden:
         if assignment.job.id in self.control.cancelled:
             slot.ask_to_stop(assignment, CANCEL, options.grace + _BACKSTOP_SECONDS if options.force_cancel else None)
         if self.shutdown_at is not None and now >= self.shutdown_at:
-            slot.ask_to_stop(assignment, SHUTDOWN, self.shutdown_grace)
-            if assignment.kill_at is None or assignment.kill_at > self.shutdown_at + self.shutdown_grace:
-                assignment.kill_at = self.shutdown_at + self.shutdown_grace
+            grace = min(self.shutdown_grace, options.grace)
+            slot.ask_to_stop(assignment, SHUTDOWN, grace)
+            last = self.shutdown_at + grace
+            assignment.kill_at = last if assignment.kill_at is None else min(assignment.kill_at, last)
         if options.memory_bytes is not None:
             wait = min(wait, _MEMORY_LOOK_SECONDS)
             if look_at_memory and slot.rss_bytes() > options.memory_bytes:
