@@ -123,7 +123,7 @@ def _judged(request: Request, sources: Sources) -> Audit:
     from cron2queue.analyser.audit import audit
     from cron2queue.cli.host import host_facts, in_place
 
-    zone = zone_for(request.timezone, root=request.root)
+    zone = zone_for(request.timezone or _zone_of_plan(request.root), root=request.root)
     at = moment(request.at, zone)
     book = _evidence(request, sources, zone, at)
     here = request.root is not None or in_place(sources.files)
@@ -139,6 +139,18 @@ def _judged(request: Request, sources: Sources) -> Audit:
     if not request.ask:
         return first
     return audit(sources.files, book, answers=ask(first), **asked)  # type: ignore[arg-type]
+
+
+def _zone_of_plan(root: Path | None) -> str | None:
+    """The zone of the nearest plan, which stands between the options and the host; a copied tree has its own."""
+    from cron2queue.cli.operation import nearest
+
+    plan = nearest(Path.cwd()) if root is None else None
+    if plan is None:
+        return None
+    from cron2queue.runtime.settings import read_settings
+
+    return read_settings(plan).project.timezone
 
 
 def _codes(given: list[str] | None) -> tuple[str, ...]:

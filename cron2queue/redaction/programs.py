@@ -58,7 +58,8 @@ _HABITS: Mapping[str, Habits] = {
     "openssl": Habits(separate=("-passin", "-passout", "-pass", "-k", "-K")),
     "expect": Habits(separate=("send",)), "useradd": _P, "usermod": _P, "yt-dlp": _P, "youtube-dl": _P,
     "aws": Habits(separate=("aws_secret_access_key", "aws_session_token")),
-    "su": _STDIN, "base64": _STDIN, "sudo": _STDIN, "passwd": _STDIN, "chpasswd": _STDIN, "smbpasswd": _STDIN, "kinit": _STDIN, "cryptsetup": _STDIN,
+    "su": _STDIN, "base64": _STDIN, "sudo": _STDIN,
+    "passwd": _STDIN, "chpasswd": _STDIN, "smbpasswd": _STDIN, "kinit": _STDIN, "cryptsetup": _STDIN,
 }  # fmt: skip
 
 _FAMILIES: tuple[tuple[re.Pattern[str], Habits], ...] = (

@@ -93,6 +93,18 @@ def reaches(severity: str, fail_on: str) -> bool:
     return fail_on in ladder and ladder.index(severity) <= ladder.index(fail_on)
 
 
+def source_name(path: str) -> str:
+    """What a source is called where there is room."""
+    return "standard input" if path == "-" else path
+
+
+def split_kin(kin: Sequence[list[Finding]], most: int) -> tuple[Sequence[list[Finding]], list[Finding]]:
+    """Those of a kind that are shown each, and the findings that are only counted; errors are never just counted."""
+    if len(kin) <= most or kin[0][0].severity == "error":
+        return kin, []
+    return kin[: most - 1], [finding for group in kin[most - 1 :] for finding in group]
+
+
 def short_names(paths: Sequence[str]) -> dict[str, str]:
     """For each path the shortest end that tells it apart from the others: `crontab`, `cron.d/php`, `web1/crontab`."""
     unique = sorted(set(paths))

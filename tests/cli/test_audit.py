@@ -228,6 +228,23 @@ def test_the_moment_and_the_zone_are_those_that_were_asked_for(crontab: Path) ->
     assert other["at"] == "2026-11-30T11:00:00+00:00"
 
 
+def test_without_an_option_the_zone_is_that_of_the_nearest_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "cron2queue.toml").write_text(
+        'format-version = 1\n[project]\nname = "x"\ntimezone = "Asia/Tokyo"\n', encoding="utf-8"
+    )
+    monkeypatch.chdir(tmp_path / "below")
+    plain = quickly("-", "-f", "json", "--kind", "system", stdin=CRONTAB)
+    asked = quickly("-", "-f", "json", "--kind", "system", "--tz", "UTC", stdin=CRONTAB)
+    assert [json.loads(ran.stdout)["timezone"] for ran in (plain, asked)] == ["Asia/Tokyo", "UTC"]
+
+
+def test_standard_input_can_be_only_one_thing(crontab: Path) -> None:
+    ran = quickly("-", *FIXED, "--logs", "-", stdin=CRONTAB)
+    assert ran.returncode == 2
+    assert "more than once" in ran.stderr
+
+
 def test_colour_only_where_it_is_wanted(crontab: Path) -> None:
     assert "\x1b" not in quickly(crontab, *FIXED).stdout
     assert "\x1b[" in quickly(crontab, *FIXED, "--color", "always").stdout

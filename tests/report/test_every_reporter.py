@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from report.samples import loaded, nothing, shop, two_hosts, without_evidence
 
 from cron2queue.analyser.audit import Audit
+from cron2queue.analyser.finding import Severity
 from cron2queue.report.reporter import RenderOptions, Reporter, all_reporters, reporter_named, reporter_names
 
 HOSTILE = {
@@ -212,6 +213,19 @@ def test_every_finding_that_counts_is_shown_and_no_suppressed_one_counts(reporte
             assert finding.code in text
     if reporter.name in ("terminal", "concise", "github", "markdown"):
         assert "C2Q305" not in text
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown"])
+def test_many_findings_of_one_kind_are_counted_unless_all_are_asked_for(name: str) -> None:
+    audit = shop()
+    one = next(finding for finding in audit.findings if finding.code == "C2Q202")
+    many = replace(audit, findings=tuple(replace(one, message=f"number {n} of them") for n in range(30)))
+    text = reporter_named(name).render(many, RenderOptions())
+    assert "28 more of" in text
+    assert "number 29 of them" not in text
+    assert "number 29 of them" in reporter_named(name).render(many, RenderOptions(verbose=True))
+    worse = replace(many, findings=tuple(replace(each, severity=Severity.ERROR) for each in many.findings))
+    assert "number 29 of them" in reporter_named(name).render(worse, RenderOptions())
 
 
 def test_an_unknown_format_is_refused_with_the_nearest_name() -> None:

@@ -20,6 +20,7 @@ from cron2queue.report.figures import (
     per_day,
     runs_per_day,
     share,
+    source_name,
     standing,
 )
 from cron2queue.report.page.timelines import Day, Week, day_of, week_of
@@ -133,7 +134,8 @@ def page_of(audit: Audit, options: RenderOptions, *, style: str, policy: str) ->
         style=style,
         policy=policy,
         version=__version__,
-        title=", ".join(shown(file.path) for file in audit.files[:3]) + (" and more" if len(audit.files) > 3 else "")
+        title=", ".join(shown(source_name(file.path)) for file in audit.files[:3])
+        + (" and more" if len(audit.files) > 3 else "")
         or "no crontab",
         facts=_facts(audit),
         failed=_failed(audit, options),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 from xml.sax.saxutils import escape, quoteattr
 
-from cron2queue.report.figures import reaches
+from cron2queue.report.figures import all_places, reaches
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.shown import shown
 
@@ -66,9 +66,9 @@ def _cases(audit: Audit) -> list[_Case]:
         for verdict in sorted(audit.verdicts, key=lambda verdict: (verdict.path, verdict.entry.number))
     }
     for finding in audit.findings:
-        line = finding.place.line or 0
-        name = f"line {line}" if line else "the file"
-        cases.setdefault((finding.place.path, line), _Case(name=name, path=finding.place.path)).findings.append(finding)
+        for place in all_places([finding]):
+            name = f"line {place.line}" if place.line else "the file"
+            cases.setdefault((place.path, place.line or 0), _Case(name=name, path=place.path)).findings.append(finding)
     return list(cases.values())
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.report.figures import (
     Places,
+    alike,
     all_places,
     counted,
     decisions,
@@ -18,6 +19,8 @@ from cron2queue.report.figures import (
     per_day,
     runs_per_day,
     share,
+    source_name,
+    split_kin,
     standing,
 )
 from cron2queue.report.reporter import RenderOptions, Reporter
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "|": "&#124;", "=": "&#61;", "`": "&#96;"})
 _SPECIAL = re.compile(r"([\\*_{}\[\]()#+!~$-])")
 _LINK = re.compile(r"(?i)(\bwww)([.])|()(:)(?=//)")
+_KIN = 3  # so many findings of one rule and remedy get a row each
 
 
 class MarkdownReporter(Reporter):
@@ -42,10 +46,10 @@ class MarkdownReporter(Reporter):
         """CommonMark with tables."""
         places = Places(audit)
         blocks = [
-            [f"# cron2queue audit of {' and '.join(code(file.path) for file in audit.files) or 'nothing'}"],
+            [f"# cron2queue audit of {' and '.join(code(source_name(file.path)) for file in audit.files) or 'nothing'}"],
             _summary(audit),
             _sources(audit),
-            _findings(audit, places),
+            _findings(audit, places, verbose=options.verbose),
             _evidence(audit),
             _load(audit),
             _chains(audit, places),
@@ -110,13 +114,22 @@ def _sources(audit: Audit) -> list[str]:
     return _table(titles, rows)
 
 
-def _findings(audit: Audit, places: Places) -> list[str]:
+def _findings(audit: Audit, places: Places, *, verbose: bool) -> list[str]:
     found = standing(audit)
     unjudged = [f"Not judged: {each.code}: {prose(each.reason)}  " for each in audit.not_judged]
     lines = ["## Findings", ""] if found or unjudged else []
     if found:
-        lines += _table(("", "code", "where", "what", "known", "remedy"), (_finding(group, places) for group in grouped(found)))
+        lines += _table(("", "code", "where", "what", "known", "remedy"), _rows(found, places, len(found) if verbose else _KIN))
     return [*lines, *([""] if found and unjudged else []), *unjudged]
+
+
+def _rows(found: list[Finding], places: Places, most: int) -> Iterator[list[str]]:
+    for kin in alike(grouped(found)):
+        each, rest = split_kin(kin, most)
+        yield from (_finding(group, places) for group in each)
+        if rest:
+            where = prose(places.of_many(all_places(rest)))
+            yield [f"**{rest[0].severity}**", rest[0].code, where, f"{len(rest)} more of this kind", "", prose(rest[0].remedy)]
 
 
 def _finding(group: list[Finding], places: Places) -> list[str]:

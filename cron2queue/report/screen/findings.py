@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from cron2queue.report.columns import columns
-from cron2queue.report.figures import alike, all_places, grouped, standing
+from cron2queue.report.figures import alike, all_places, grouped, split_kin, standing
 from cron2queue.report.screen.ink import LETTERS, STYLES, Ink, hanging, heading, joined, styled
 from cron2queue.report.shown import excerpt
 
@@ -30,21 +30,20 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
     before = None
     for kin in alike(groups):
         severity = kin[0][0].severity
-        few = len(kin) if ink.verbose or severity == "error" or len(kin) <= _KIN else _KIN - 1
-        for group in kin[:few]:
+        each, rest = split_kin(kin, len(kin) if ink.verbose else _KIN)
+        for group in each:
             lines += [] if severity == before == "note" and not ink.verbose else [Text()]
             lines += _block(group, ink)
             before = severity
-        lines += _more_of_the_kind(kin[few:], ink) if few < len(kin) else []
+        lines += _more_of_the_kind(rest, ink) if rest else []
     return [*lines, *_not_judged(audit, ink)]
 
 
-def _more_of_the_kind(rest: list[Group], ink: Ink) -> list[Text]:
+def _more_of_the_kind(rest: Group, ink: Ink) -> list[Text]:
     """What differs from the findings above only in whom it is about."""
-    findings = [finding for group in rest for finding in group]
-    where = ink.text(ink.places.of_many(all_places(findings)))
+    where = ink.text(ink.places.of_many(all_places(rest)))
     indent = " " * (11 if ink.width >= 60 else 3)
-    said = f"+ {len(findings)} more of {findings[0].code}: {where}; --verbose shows each"
+    said = f"+ {len(rest)} more of {rest[0].code}: {where}; --verbose shows each"
     return [styled(row, "quiet") for row in hanging(said, ink.width, first=indent)]
 
 

@@ -65,13 +65,20 @@ def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
         lines += _signs(verdict.signs, ink) if why else []
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
             lines += [Text(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
-    return [*lines, *_more_stay(stay, why, ink)]
+    return [*lines, *_more_stay(stay, why, ink), *_how_to_answer(audit, ink)]
 
 
 def _more_stay(stay: int, why: bool, ink: Ink) -> list[Text]:
     if stay <= _STAY or why or ink.verbose:
         return []
     said = f"and {counted(stay - _STAY, 'more entry')} to leave alone; --verbose names them"
+    return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
+
+
+def _how_to_answer(audit: Audit, ink: Ink) -> list[Text]:
+    if not any(verdict.decision == "ASK" and verdict.questions for verdict in audit.verdicts):
+        return []
+    said = "answer with --ask, or in a comment above the line: # cron2queue: lost-on-failure=yes"
     return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
 
 

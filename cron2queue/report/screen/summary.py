@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cron2queue.report.figures import counted, decisions, failing
+from cron2queue.report.figures import counted, decisions, failing, source_name
 from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _GAP = "   "
 def title(audit: Audit, ink: Ink) -> list[Text]:
     """Source, dialect, zone, entries and evidence window on one line, or as few as they need."""
     files = audit.files
-    source = ink.text(files[0].path) if len(files) == 1 else counted(len(files), "file")
+    source = ink.text(source_name(files[0].path)) if len(files) == 1 else counted(len(files), "file")
     dialects = " and ".join(dict.fromkeys(file.dialect for file in files)) or "none"
     entries = counted(sum(len(file.entries) for file in files), "entry")
     facts = [source, f"dialect {dialects}", ink.text(str(audit.zone)), entries, f"evidence: {_evidence(audit, ink)}"]
@@ -73,7 +73,7 @@ def _counts(file: CrontabFile, ink: Ink) -> list[str]:
     present = [(counts[key], key, word) for key, word in _KINDS.items() if counts[key]]
     parts = [f"{number} {word}" if word == key else counted(number, word) for number, key, word in present]
     sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(parts)]
-    return [f"  {ink.text(file.path)} ", f"{file.dialect}, {file.kind} ", counted(counts["lines"], "line"), *sums]
+    return [f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} ", counted(counts["lines"], "line"), *sums]
 
 
 def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
