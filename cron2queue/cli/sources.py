@@ -173,7 +173,10 @@ class _Reader:
             return None
         if place.value == Kind.SYSTEM:
             return dialect.refuses_system_file(facts)
-        return dialect.refuses_user_file(facts, self.host.user_id(user) if user else None)
+        owner = self.host.user_id(user) if user else None
+        if owner is None and self.host.live and self._belongs(path):
+            return "ORPHAN (no passwd entry)"
+        return dialect.refuses_user_file(facts, owner)
 
     def _owners_tell(self, path: Path) -> bool:
         """Owners and modes count where they are the host's own, not the copier's."""

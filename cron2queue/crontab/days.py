@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterator
 from datetime import date
+from typing import NamedTuple
 
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 _LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -32,11 +33,27 @@ def _weekday_pattern(weekdays: int, first_weekday: int) -> int:
     return sum(1 << day for day in range(31) if weekdays >> (first_weekday + day) % 7 & 1)
 
 
-@functools.lru_cache(maxsize=4096)
-def _month_bits(days: int, weekdays: int, either: bool, first_weekday: int) -> int:
-    pattern = _weekday_pattern(weekdays, first_weekday)
-    by_date = days >> 1 & 0x7FFFFFFF
-    return by_date | pattern if either else by_date & pattern
+class DayRule(NamedTuple):
+    """The day fields of a schedule: bits of dates, months and weekdays, whether `either` suffices, counted `from_end`."""
+
+    days: int
+    months: int
+    weekdays: int
+    either: bool = False
+    from_end: bool = False
+
+
+@functools.lru_cache(maxsize=1024)
+def _from_end(days: int, length: int) -> int:
+    """Bits of dates for days counted from the last one."""
+    return sum(1 << length + 1 - day for day in range(1, length + 1) if days >> day & 1)
+
+
+@functools.lru_cache(maxsize=8192)
+def _month_bits(rule: DayRule, first_weekday: int, length: int) -> int:
+    pattern = _weekday_pattern(weekday_bits(rule.weekdays), first_weekday)
+    by_date = (_from_end(rule.days, length) if rule.from_end else rule.days) >> 1 & 0x7FFFFFFF
+    return (by_date | pattern if rule.either else by_date & pattern) & (1 << length) - 1
 
 
 def _months(first: date, days: int) -> Iterator[tuple[int, int, int, int]]:
@@ -52,23 +69,22 @@ def _months(first: date, days: int) -> Iterator[tuple[int, int, int, int]]:
         year, month = (year + 1, 1) if month == 12 else (year, month + 1)
 
 
-def day_bits(first: date, count: int, *, days: int, months: int, weekdays: int, either: bool) -> int:
-    """Bit i is set when day `first` + i is named: by date and weekday both, or by `either` of them."""
+def day_bits(first: date, count: int, rule: DayRule) -> int:
+    """Bit i is set when day `first` + i is named: by date and weekday both, or by either of them."""
     bits = 0
-    folded = weekday_bits(weekdays)
     for year, month, weekday, place in _months(first, count):
-        if months >> month & 1:
-            named = _month_bits(days, folded, either, weekday) & ((1 << month_length(year, month)) - 1)
+        if rule.months >> month & 1:
+            named = _month_bits(rule, weekday, month_length(year, month))
             bits |= named << place if place >= 0 else named >> -place
     return bits & ((1 << count) - 1)
 
 
-def names_a_day(*, days: int, months: int, weekdays: int, either: bool) -> bool:
+def names_a_day(rule: DayRule) -> bool:
     """Whether any day of any year is named. Every date, the 29th of February too, falls on every weekday in 400 years."""
-    weekday_named = bool(weekday_bits(weekdays))
-    date_named = any(months >> month & 1 and days >> 1 & ((1 << _LONGEST[month]) - 1) for month in range(1, 13))
-    if either:
-        return date_named or (weekday_named and bool(months >> 1 & 0xFFF))
+    weekday_named = bool(weekday_bits(rule.weekdays))
+    date_named = any(rule.months >> month & 1 and rule.days >> 1 & ((1 << _LONGEST[month]) - 1) for month in range(1, 13))
+    if rule.either:
+        return date_named or (weekday_named and bool(rule.months >> 1 & 0xFFF))
     return date_named and weekday_named
 
 

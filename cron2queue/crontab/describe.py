@@ -3,7 +3,7 @@
 import itertools
 from typing import assert_never
 
-from cron2queue.crontab.days import names_a_day, set_bits, weekday_bits
+from cron2queue.crontab.days import DayRule, names_a_day, set_bits, weekday_bits
 from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
 
 _MONTHS = (
@@ -43,7 +43,7 @@ def _why_never(schedule: Calendar) -> str:
     for bits, name in ((schedule.minutes, "minute"), (schedule.hours, "hour"), (schedule.months >> 1, "month")):
         if not bits:
             return f"no {name} is left"
-    any_weekday = names_a_day(days=schedule.days, months=schedule.months, weekdays=_ALL_WEEKDAYS, either=False)
+    any_weekday = names_a_day(DayRule(schedule.days, schedule.months, _ALL_WEEKDAYS))
     if any_weekday:
         return "no day of the week is left"
     return "no day of the month is left" if not schedule.days >> 1 else "no such date exists"
@@ -119,7 +119,7 @@ def _days(schedule: Calendar) -> str:
     weekdays, dates = weekday_bits(schedule.weekdays), schedule.days & _ALL_DATES
     all_weekdays, all_dates = weekdays == _ALL_WEEKDAYS, dates == _ALL_DATES
     by_week = _on_weekdays(weekdays) if weekdays else ""
-    by_date = _on_dates(dates) if dates else ""
+    by_date = (_from_end(dates) if schedule.days_from_end else _on_dates(dates)) if dates else ""
     if schedule.either_day:
         if all_weekdays or all_dates:
             return _every_day(schedule)
@@ -151,6 +151,11 @@ def _is_weekday(weekdays: int) -> str:
 def _ordinal(day: int) -> str:
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th") if day not in (11, 12, 13) else "th"
     return f"{day}{ending}"
+
+
+def _from_end(dates: int) -> str:
+    last = dates.bit_length() - 1
+    return "on the last day of the month" if last == 1 else f"in the last {last} days of the month"
 
 
 def _on_dates(dates: int) -> str:

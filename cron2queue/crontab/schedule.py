@@ -75,7 +75,8 @@ class Calendar:
     Bit n of `minutes`, `hours`, `days` (1-31), `months` (1-12), `weekdays` (0-7, Sunday is 0 and 7) stands for value n.
     `*_star`: the field is a wildcard for this daemon. `either_day`: the day of month or the day of week suffices.
     `zone`: the entry's own zone (CRON_TZ) where the daemon honours one. `random`: the daemon draws some values at each
-    load; the sets then hold one draw and `possible` all of them, in the order of the five fields.
+    load; the sets then hold one draw and `possible` all of them, in the order of the five fields. `days_from_end`: the
+    days of the month are counted from its last one (1), as systemd-cron's L has it.
     """
 
     minutes: int
@@ -92,6 +93,7 @@ class Calendar:
     zone: str | None = None
     random: bool = False
     possible: tuple[int, int, int, int, int] | None = None
+    days_from_end: bool = False
 
     @property
     def wildcard(self) -> bool:
@@ -105,9 +107,8 @@ class Calendar:
 
     def day_bits(self, first: date, days: int) -> int:
         """Bit i is set when day `first` + i is named."""
-        return calendar_days.day_bits(
-            first, days, days=self.days, months=self.months, weekdays=self.weekdays, either=self.either_day
-        )
+        rule = calendar_days.DayRule(self.days, self.months, self.weekdays, self.either_day, self.days_from_end)
+        return calendar_days.day_bits(first, days, rule)
 
     def matches_day(self, day: date) -> bool:
         """Whether the schedule names this day."""
@@ -120,7 +121,8 @@ class Calendar:
     @property
     def never_fires(self) -> bool:
         """Accepted, and names no minute of any year: known from the sets alone."""
-        named = calendar_days.names_a_day(days=self.days, months=self.months, weekdays=self.weekdays, either=self.either_day)
+        rule = calendar_days.DayRule(self.days, self.months, self.weekdays, self.either_day, self.days_from_end)
+        named = calendar_days.names_a_day(rule)
         return not (self.minutes and self.hours and named)
 
     @property

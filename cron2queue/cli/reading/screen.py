@@ -66,7 +66,12 @@ def _wrapped(text: str, canvas: Canvas, style: str) -> Iterator[Text]:
 def _entry(entry: Entry, asked: Asked, canvas: Canvas, *, loaded: bool) -> Iterator[Text]:
     yield Text("")
     head = Text(f"  {entry.number:>3}  ").append(_shown(entry.schedule_text), "cyan")
-    yield head.append(f"   {_shown(describe(entry.schedule))}", "red" if entry.schedule.never_fires else "")
+    words, style = _shown(describe(entry.schedule)), "red" if entry.schedule.never_fires else ""
+    if len(head.plain) + 3 + len(words) <= canvas.width:
+        yield head.append(f"   {words}", style)
+    else:
+        yield head
+        yield from _wrapped(f"{_INDENT}   {words}", canvas, style)
     who = f"{_shown(entry.user)}: " if entry.user else ""
     yield from _wrapped(f"{_INDENT}   {who}{_shown(entry.command) or '(an empty command)'}", canvas, "")
     if entry.stdin is not None:
