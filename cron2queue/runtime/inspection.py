@@ -8,7 +8,7 @@ Counts stop at a cap, percentiles come from the newest jobs, lists walk an index
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
 
@@ -23,9 +23,11 @@ from cron2queue.runtime.sight.dead import Place
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
 from cron2queue.runtime.sight.overview import Overview
+from cron2queue.runtime.sight.queues import capped
 from cron2queue.runtime.tables import Tables, tables
 from cron2queue.runtime.views import (
     COUNT_CAP,
+    Count,
     DeadView,
     JobView,
     MissedTick,
@@ -36,6 +38,7 @@ from cron2queue.runtime.views import (
 )
 
 MOST_TICKS = 20_000
+MOST_OLDER = 1_000_000
 __all__ = ["Inspection", "JobFilter", "Listing"]
 
 
@@ -141,6 +144,19 @@ class Inspection:
         """Jobs that ended so within this time, with their attempts, oldest end first; MOST_ENDED at most."""
         with connected(self.source) as connection:
             return jobs.ended(connection, self.tables, after, until, states)
+
+    def older(self, days: Mapping[JobState, float]) -> dict[JobState, Count]:
+        """How many ended jobs are older than so many days, by state; counted up to a million."""
+        with connected(self.source) as connection:
+            now, columns = database_now(self.source, connection), self.tables.jobs.c
+            return {
+                state: capped(
+                    connection,
+                    select(columns.id).where(columns.finished_at < now - timedelta(days=age), columns.state == state),
+                    MOST_OLDER,
+                )
+                for state, age in days.items()
+            }
 
     def dead_ids(self, wanted: JobFilter, after: Place | None = None) -> tuple[list[str], Place | None]:
         """A batch of public ids of dead jobs that fit, oldest death first, and where the next batch begins; None at the end."""
