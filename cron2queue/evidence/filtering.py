@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, cast
 
 from cron2queue.evidence.blocks import BLOCK, Tale, whole_lines
-from cron2queue.evidence.inputs import LogFile, NotALog, opened, pieces
+from cron2queue.evidence.inputs import LogFile, NotALog, is_plain, opened, pieces
 
 SMALLEST = 16 << 20
 _MARKS = ("CRON", "cron", "Cron]")
@@ -18,10 +18,12 @@ _MARKS = ("CRON", "cron", "Cron]")
 
 
 def worth_sieving(file: LogFile, stamps: Sequence[bytes | None]) -> bool:
-    """Whether grep can help: the file is large, and nowhere long without a line's beginning (grep holds whole lines)."""
+    """Whether grep can help: the file is large, plain, and nowhere long without a line's beginning (grep holds whole lines)."""
+    if file.live or file.size < SMALLEST:
+        return False
     misses = [stamp is None for stamp in stamps]
     endless = any(all(misses[place : place + 3]) for place in range(len(misses)))
-    return not file.live and file.size >= SMALLEST and not endless and shutil.which("grep") is not None
+    return not endless and is_plain(file) and shutil.which("grep") is not None
 
 
 def sieved(file: LogFile, tale: Tale) -> Iterator[bytes] | None:

@@ -237,8 +237,28 @@ def read_errors() -> tuple[type[Exception], ...]:
     return (*known, zlib.error)
 
 
+def is_plain(file: LogFile) -> bool:
+    """Whether a file can be read and is not compressed."""
+    try:
+        with opened(file) as raw:
+            return compression_of(raw.read(8)) is None
+    except (OSError, NotALog):
+        return False
+
+
 def pieces(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """The stream in pieces of at most `size` bytes, until its end; a damaged one gives all that comes before the damage."""
+    """The stream in pieces of up to `size` bytes, until its end; a damaged one gives all that comes before the damage."""
     read = getattr(stream, "read1", stream.read)  # read() would lose what it has when the damage comes
-    while piece := read(size):
-        yield piece
+    held: list[bytes] = []
+    wanted = size // 2
+    try:
+        while piece := read(size):
+            held.append(piece)
+            wanted -= len(piece)
+            if wanted <= 0:
+                yield b"".join(held)
+                held, wanted = [], size // 2
+    except Exception:
+        yield b"".join(held)
+        raise
+    yield b"".join(held)

@@ -1,5 +1,6 @@
 """A sieved log gives the same evidence as one that is read line by line."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_a_grep_that_does_not_work_is_done_without(tmp_path: Path, monkeypatch: 
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{broken.parent}:/usr/bin:/bin")
     assert len(seen(path)) == 60
+
+
+def test_a_large_compressed_log_is_not_sieved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "syslog.gz"
+    packed.write_bytes(gzip.compress(large_log(tmp_path / "plain").read_bytes(), 1))
+    monkeypatch.setattr(filtering, "SMALLEST", 1_000)
+    assert len(seen(packed)) == 60
 
 
 @pytest.mark.parametrize("each", new_formats(), ids=lambda each: each.name)
