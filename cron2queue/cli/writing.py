@@ -11,7 +11,11 @@ from cron2queue.errors import UsageError
 
 
 def write_stdout(text: str, stream: TextIO | None = None) -> None:
-    """Write all of it; characters that the encoding lacks become escapes, and a reader that went away is no error."""
+    """Write all of it; characters that the encoding lacks become escapes, and a reader that went away is no error.
+
+    Raises:
+        UsageError: standard output takes nothing, as on a full disk.
+    """
     out = sys.stdout if stream is None else stream
     data = text.encode(out.encoding or "utf-8", "backslashreplace")
     try:
@@ -19,6 +23,9 @@ def write_stdout(text: str, stream: TextIO | None = None) -> None:
         out.flush()
     except BrokenPipeError:
         _silence(out)
+    except OSError as error:
+        _silence(out)
+        raise UsageError(f"cannot be written: {error.strerror}", place="standard output") from error
 
 
 def _silence(out: TextIO) -> None:

@@ -277,6 +277,14 @@ def test_a_reader_that_goes_away_ends_it_quietly(crontab: Path) -> None:
     assert ran.returncode in (0, 1)
 
 
+def test_a_full_disk_is_told_and_is_no_bug(crontab: Path) -> None:
+    command = [sys.executable, "-m", "cron2queue", "audit", str(crontab), *FIXED]
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=60)
+    assert ran.returncode == 2
+    assert ran.stderr.decode() == "cron2queue: standard output: cannot be written: No space left on device\n"
+
+
 def test_on_a_terminal_it_is_coloured_and_as_wide_as_the_terminal(crontab: Path) -> None:
     text = on_terminal([sys.executable, "-m", "cron2queue", "audit", str(crontab), *FIXED], columns=72)
     assert "\x1b[" in text

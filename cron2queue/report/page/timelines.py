@@ -163,7 +163,7 @@ def week_of(audit: Audit) -> Week | None:
     chosen = lanes[:MOST_LANES]
     total = [sum(hours[i] for _, hours in lanes) for i in range(WEEK_HOURS)]
     busiest = first + timedelta(hours=total.index(max(total)))
-    every = _strip(total, 0, "all entries", f"all entries: {sum(total):,} starts in the week")
+    every = _strip(total, 0, "all entries", f"all entries: {sum(total):,} starts in the week", calm=min(total))
     rows = [_strip(hours, n, *_named(verdict, sum(hours))) for n, (verdict, hours) in enumerate(chosen, 1)]
     return Week(
         title=f"{_dated(first)} to {_dated(first + timedelta(days=6))}",
@@ -195,12 +195,16 @@ def hourly_starts(verdict: Verdict, first: datetime) -> list[int]:
     return hours
 
 
-def _strip(hours: Sequence[int], position: int, label: str, words: str) -> Row:
-    """One path a shade; the darkest is for the lane's own busiest hour."""
-    most = max(hours)
+def _strip(hours: Sequence[int], position: int, label: str, words: str, *, calm: int = 0) -> Row:
+    """One path a shade; the darkest is for the lane's own busiest hour, the lightest for little more than `calm` starts."""
+    most = max(max(hours) - calm, 1)
     top = position * ROW + (ROW - BAR) / 2
     paths = []
     for shade in range(1, _SHADES + 1):
-        cells = [i for i, value in enumerate(hours) if value and -(-value * _SHADES // most) == shade]
+        cells = [i for i, value in enumerate(hours) if value and _shade(value - calm, most) == shade]
         paths.append(_bars(((i, i + 1) for i in cells), WEEK_HOURS, top))
     return Row(label=label, y=position * ROW, paths=tuple(paths), count=f"{sum(hours):,}×", words=words)
+
+
+def _shade(value: int, most: int) -> int:
+    return max(1, -(-value * _SHADES // most))
