@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.host import FileFacts, HostFacts, OtherStart
     from cron2queue.crontab.lines import CrontabFile
 
-_PATH_IN_COMMAND = re.compile(r"(?<![\w./$~{}*-])/[\w./+@-]{2,250}")
+_PATH_IN_COMMAND = re.compile(r"(?<![\w./$~{}*-])/[\w./+@-]{2,250}+(?![*?${\[])")
 _UNIT_FOLDERS = (
     "etc/systemd/system",
     "run/systemd/system",
