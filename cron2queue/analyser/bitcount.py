@@ -15,6 +15,21 @@ def _added(planes: list[int], bits: int) -> None:
         at += 1
 
 
+def add(planes: list[int], bits: int) -> None:
+    """One more in each minute of the set."""
+    _added(planes, bits)
+
+
+def take(planes: list[int], bits: int) -> None:
+    """One less in each minute of the set; all of them were counted before."""
+    at = 0
+    while bits:
+        borrow = bits & ~planes[at]
+        planes[at] ^= bits
+        bits = borrow
+        at += 1
+
+
 def counters(sets: Iterable[int]) -> list[int]:
     """The planes of the sum of all sets."""
     planes: list[int] = []
@@ -32,6 +47,19 @@ def peak(planes: list[int], within: int) -> tuple[int, int]:
             candidates = hit
             best |= 1 << at
     return best, candidates
+
+
+def at_least(planes: list[int], level: int) -> int:
+    """The set of the minutes whose counter is `level` or more; `level` is positive."""
+    equal, more = -1, 0
+    for at in range(max(len(planes), level.bit_length()) - 1, -1, -1):
+        plane = planes[at] if at < len(planes) else 0
+        if level >> at & 1:
+            equal &= plane
+        else:
+            more |= equal & plane
+            equal &= ~plane
+    return more | equal if equal >= 0 else more
 
 
 def minutes_of(bits: int) -> Iterator[int]:

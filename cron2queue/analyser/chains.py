@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import invocations
 from cron2queue.analyser.naming import job_name
+from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.schedule import Calendar
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _TAKERS = """
     load index push transfer notify transform process merge
 """
 MAKERS, TAKERS = frozenset(_MAKERS.split()), frozenset(_TAKERS.split())
+_MAKER_HINT = re.compile("|".join(sorted(MAKERS)), re.IGNORECASE)
+_TAKER_HINT = re.compile("|".join(sorted(TAKERS)), re.IGNORECASE)
 _PATH = re.compile(r"(?<![\w.~/:$}-])/[\w.@+-]+(?:/[\w.@+-]*)+")
 _COMMON = (
     "/usr/",
@@ -65,7 +68,7 @@ class Chain:
     reason: str = ""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def touched_paths(command: str) -> frozenset[str]:
     """Files and folders that the command line names and that are not common to all jobs."""
     paths = {path.rstrip("/") for path in _PATH.findall(command) if not path.startswith(_COMMON)}
@@ -73,9 +76,20 @@ def touched_paths(command: str) -> frozenset[str]:
     return frozenset(paths - programs)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _tokens(command: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(job_name(command))) - EMPTY_TOKENS
+
+
+@lru_cache(maxsize=1024)
+def _may_make(command: str) -> bool:
+    """A word of the makers stands in it somewhere; cheap, before the command is read."""
+    return _MAKER_HINT.search(command) is not None
+
+
+@lru_cache(maxsize=1024)
+def _may_take(command: str) -> bool:
+    return _TAKER_HINT.search(command) is not None
 
 
 def tie(first: str, then: str) -> str | None:
@@ -101,7 +115,7 @@ def _shared_path(ours: frozenset[str], theirs: frozenset[str]) -> str | None:
 def _once_a_day(entry: Entry) -> int | None:
     """Minute of the day of an entry with one start on each of its days."""
     calendar = entry.schedule
-    if not isinstance(calendar, Calendar) or calendar.random or calendar.never_fires:
+    if not isinstance(calendar, Calendar) or calendar.random or is_dead(calendar):
         return None
     if calendar.minutes.bit_count() != 1 or calendar.hours.bit_count() != 1:
         return None
@@ -112,6 +126,7 @@ def _days_key(calendar: Calendar) -> tuple[int, int, int, bool]:
     return calendar.days, calendar.months, calendar.weekdays, calendar.either_day
 
 
+@lru_cache(maxsize=1)
 def chains_of(subject: Subject) -> tuple[Chain, ...]:
     """Pairs of daily (weekly, monthly) entries of one host and user within two hours that something ties together."""
     groups: dict[tuple[object, ...], list[tuple[int, CrontabFile, Entry]]] = {}
@@ -125,11 +140,13 @@ def chains_of(subject: Subject) -> tuple[Chain, ...]:
 
 def _pairs(subject: Subject, timed: list[tuple[int, CrontabFile, Entry]]) -> Iterator[Chain]:
     for at, (minute, file, entry) in enumerate(timed):
+        if at + 1 == len(timed) or not _may_make(entry.command):
+            continue
         for later, other_file, other in timed[at + 1 : at + 1 + NEIGHBOURS]:
             gap = later - minute
             if gap > LONGEST_GAP:
                 break
-            reason = tie(entry.command, other.command) if gap > 0 else None
+            reason = tie(entry.command, other.command) if gap > 0 and _may_take(other.command) else None
             if reason is not None:
                 first, then = subject.id_of(file, entry), subject.id_of(other_file, other)
                 measured = subject.book.overlap(first, then)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 LONGEST = 20_000
 DEEPEST = 12
@@ -28,6 +29,8 @@ _PIECE = re.compile(
     |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+# Most words hold nothing special and end at a blank or an operator.
+_EASY_WORD = re.compile(r"[^\s'\"\\$`;&|<>()#]+(?=[ \t\n;&|()]|\Z)")
 _INSIDE_DOUBLE = re.compile(
     r"""(?P<plain>[^"\\$`]+)|(?P<end>")|(?P<escape>\\.)|(?P<arithmetic>\$\(\()|(?P<substitution>\$\()"""
     r"""|(?P<variable>\$(?:\{[^}]*\}|\w+|[^\s\w("]?))|(?P<backtick>`(?:[^`\\]|\\.)*`)|(?P<other>.)""",
@@ -38,8 +41,7 @@ _DESCRIPTOR = re.compile(r"\d+|-")
 _RESERVED = frozenset({"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "time"})
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word: `text` without its quotes, where it starts, and what is special about it.
 
     `expands`: a variable or a command's output is part of it. `quoted`: some of it stood in quotes.
@@ -52,8 +54,7 @@ class Word:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(NamedTuple):
     """`2>>file`: the descriptor (None: the operator's own), the operator and the target."""
 
     fd: int | None
@@ -73,8 +74,7 @@ class Redirect:
         return self.operator.startswith("&>") or both or (self.operator.startswith(">") and self.fd == 2)
 
 
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
+class SimpleCommand(NamedTuple):
     """Words and redirects between two operators; a group's redirects make a command without words.
 
     `before` and `after` are the operators around it ("" at the ends); `depth` counts the brackets around it, and
@@ -99,17 +99,16 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A whole command line; `comment` is where a shell comment starts."""
+    """A whole command line; `comment` is where a shell comment starts.
+
+    `top` are the commands that run for themselves, not for their output in another's words.
+    """
 
     text: str
     commands: tuple[SimpleCommand, ...]
     complete: bool
     comment: int | None = None
-
-    @property
-    def top(self) -> tuple[SimpleCommand, ...]:
-        """Commands that run for themselves, not for their output in another's words."""
-        return tuple(each for each in self.commands if not each.substitution)
+    top: tuple[SimpleCommand, ...] = ()
 
 
 @dataclass(slots=True)
@@ -136,6 +135,11 @@ class _Reader:
         """Up to the end of the text or, inside a substitution, to its closing bracket."""
         draft, nested = _Draft(), 0
         while self.at < self.limit:
+            easy = _EASY_WORD.match(self.text, self.at, self.limit)
+            if easy is not None:
+                self.at = easy.end()
+                self._take(draft, Word(easy.group(), easy.start(), self.at))
+                continue
             piece = _PIECE.match(self.text, self.at)
             assert piece is not None
             kind, value = piece.lastgroup, piece.group()
@@ -146,7 +150,7 @@ class _Reader:
             elif kind == "redirect":
                 self._redirect(draft, value)
             elif kind != "operator":
-                self._word_into(draft)
+                self._take(draft, self._word())
             else:
                 self.at = piece.end()
                 if value == ")" and closing and nested == 0:
@@ -164,17 +168,17 @@ class _Reader:
         end = self.text.find("\n", self.at, self.limit)
         self.at = self.limit if end < 0 else end
 
-    def _word_into(self, draft: _Draft) -> None:
-        start = self.at
-        word = self._word()
-        draft.start = start if draft.start is None else draft.start
+    def _take(self, draft: _Draft, word: Word) -> None:
+        if draft.start is None:
+            draft.start = word.start
         if not draft.words:
             if not word.quoted and word.text in _RESERVED:
                 return
-            assignment = _ASSIGNMENT.fullmatch(word.text)
-            if assignment and not self.text.startswith(("'", '"'), start):
-                draft.assignments.append((assignment[1], assignment[2]))
-                return
+            if "=" in word.text and not self.text.startswith(("'", '"'), word.start):
+                assignment = _ASSIGNMENT.fullmatch(word.text)
+                if assignment:
+                    draft.assignments.append((assignment[1], assignment[2]))
+                    return
         draft.words.append(word)
 
     def _redirect(self, draft: _Draft, value: str) -> None:
@@ -305,10 +309,11 @@ def _shifted(commands: list[SimpleCommand], offset: int) -> Iterator[SimpleComma
         )
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def read_command(text: str) -> CommandLine:
     """The command line, read; at most the first 20,000 characters of it."""
     reader = _Reader(text)
     reader.read_commands(closing=False)
     commands = tuple(sorted(reader.commands, key=lambda each: each.start))
-    return CommandLine(text, commands, reader.complete, reader.comment)
+    top = tuple(each for each in commands if not each.substitution)
+    return CommandLine(text, commands, reader.complete, reader.comment, top)

@@ -23,7 +23,7 @@ class Lock:
     invocation: Invocation
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def locks_of(command: str) -> tuple[Lock, ...]:
     """Every lock that the line takes through a known tool, the descriptor form of flock included."""
     if not _WORD.search(command):
@@ -58,7 +58,7 @@ def _descriptor_file(command: str, each: Invocation) -> str | None:
     return None
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def holds_lock(command: str) -> bool:
     """A known lock tool, or a test by hand (`pgrep`, a lock file), keeps two copies apart, well or badly."""
     if not _WORD.search(command):
@@ -66,7 +66,7 @@ def holds_lock(command: str) -> bool:
     return bool(locks_of(command)) or any(each.program in _BY_HAND for each in invocations(command))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def time_limit(command: str) -> float | None:
     """Seconds after which `timeout` (or a like option of the program itself) ends the main program, or None."""
     if not _WORD.search(command):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from cron2queue.analyser.commands import SimpleCommand, Word, read_command
 
@@ -83,8 +84,7 @@ LOCKS = frozenset({"flock", "setlock", "lckdo", "lockrun", "with-lock-ex", "run-
 REMOTE = frozenset({"ssh", "docker", "podman", "docker-compose"})
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(NamedTuple):
     """One wrapping program with its own words (options and positional ones)."""
 
     program: str
@@ -114,27 +114,29 @@ class Wrapper:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """One program that is run: `program` is its name without the folder, `words` its arguments, `wrappers` outermost first.
 
     `simple` is the simple command of the line (for a command inside `sh -c '…'`: the inner one, with `inner` set).
     """
 
     path: str
+    program: str
     words: tuple[str, ...]
     wrappers: tuple[Wrapper, ...]
     simple: SimpleCommand
     inner: bool = False
 
-    @property
-    def program(self) -> str:
-        """Name without the folder."""
-        return self.path.rstrip("/").rpartition("/")[2]
-
     def wrapped_by(self, *programs: str) -> Wrapper | None:
         """The outermost of these wrappers around it."""
         return next((each for each in self.wrappers if each.program in programs), None)
+
+
+def _invocation(
+    path: str, words: tuple[str, ...], wrappers: tuple[Wrapper, ...], simple: SimpleCommand, *, inner: bool
+) -> Invocation:
+    program = path.rstrip("/").rpartition("/")[2] if "/" in path else path
+    return Invocation(path, program, words, wrappers, simple, inner)
 
 
 def _is_assignment(word: str) -> bool:
@@ -198,7 +200,7 @@ def _unwrap(simple: SimpleCommand, words: tuple[str, ...], *, inner: bool, shell
             return _inside(words[0], tuple(wrappers), simple, shells)
     if not words:
         return ()
-    return (Invocation(words[0], words[1:], tuple(wrappers), simple, inner),)
+    return (_invocation(words[0], words[1:], tuple(wrappers), simple, inner=inner),)
 
 
 def _su_script(words: tuple[str, ...]) -> str | None:
@@ -212,11 +214,11 @@ def _inside(script: str, wrappers: tuple[Wrapper, ...], simple: SimpleCommand, s
     found: list[Invocation] = []
     for command in read_command(script).commands:
         runs = _unwrap(command, command.texts, inner=True, shells=shells + 1)
-        found.extend(Invocation(each.path, each.words, wrappers + each.wrappers, each.simple, True) for each in runs)
-    return tuple(found) or (Invocation(wrappers[-1].program, (script,), wrappers[:-1], simple, True),)
+        found.extend(_invocation(each.path, each.words, wrappers + each.wrappers, each.simple, inner=True) for each in runs)
+    return tuple(found) or (_invocation(wrappers[-1].program, (script,), wrappers[:-1], simple, inner=True),)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def invocations(text: str) -> tuple[Invocation, ...]:
     """Every program that the command line runs, in reading order, substitutions included."""
     found: list[Invocation] = []
@@ -233,7 +235,7 @@ _PRELUDE_NAMES = """
 _PRELUDE = frozenset(_PRELUDE_NAMES.split())
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def main_invocation(text: str) -> Invocation | None:
     """The program for whose sake the line exists: the first that is no preparation, test or pause."""
     all_of_them = [each for each in invocations(text) if not each.simple.substitution]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import reversed_ranges
-from cron2queue.analyser.finding import Confidence, EntryId, Finding, Severity
+from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
-from cron2queue.analyser.naming import job_name, unique_names
 from cron2queue.analyser.schedulers import RUN_PARTS, SYMFONY, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import is_rare, signs_of
 from cron2queue.analyser.templates import is_template_head, is_template_path
-from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, MINUTE, is_dead, known_duration, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
 from cron2queue.crontab.schedule import AtReboot
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 LONG = 30 * MINUTE
 NEVER, DUPLICATE = "never", "duplicate-entry"
 _QUESTIONS = {
-    "mostly_empty": "mostly-empty: does {name} mostly find nothing to do?",
-    "overlap_hurts": "overlap-hurts: does it hurt when two copies of {name} run at once?",
-    "user_waits": "user-waits: does a user wait for the next run of {name}?",
-    "lost_on_failure": "lost-on-failure: is work lost when one run of {name} fails?",
+    "mostly_empty": "mostly-empty: does it mostly find nothing to do?",
+    "overlap_hurts": "overlap-hurts: does it hurt when two copies run at once?",
+    "user_waits": "user-waits: does a user wait for its next run?",
+    "lost_on_failure": "lost-on-failure: is work lost when one run fails?",
 }
 _BECOMES = {
     Decision.QUEUE: "queue",
@@ -78,7 +79,7 @@ def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruli
             decision=Decision.FIX,
             because=f"does not run today, since {daemon(file.dialect).title} ignores the whole file{why} (proven)",
         )
-    if entry.schedule.never_fires:
+    if is_dead(entry.schedule):
         if reversed_ranges(entry.schedule_text):
             return _Ruling(decision=Decision.FIX, because="never fires, since a range runs backwards (proven)")
         return _Ruling(decision=Decision.DROP, because="never fires, and nobody has missed it (proven)")
@@ -216,27 +217,13 @@ _NUMBERED = frozenset({Decision.QUEUE, Decision.SPLIT, Decision.GUARD, Decision.
 _REST = {Decision.ASK: 0, Decision.KEEP: 1, Decision.DROP: 2}
 
 
-def _names(subject: Subject) -> list[str]:
-    wanted = [subject.declared(file, entry).name or job_name(entry.command) for file, entry in subject.entries]
-    return unique_names(wanted)
+@lru_cache(maxsize=64)
+def _questions(unknown: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_QUESTIONS[key] for key in unknown)
 
 
-def verdicts_of(subject: Subject, findings: Sequence[Finding]) -> tuple[Verdict, ...]:
-    """One verdict an entry, in the order of migration: by pain first, then questions, then what stays, then what goes."""
-    at_entry: dict[EntryId, list[Finding]] = {}
-    for finding in findings:
-        if finding.entry is not None and finding.suppressed is None:
-            at_entry.setdefault(finding.entry, []).append(finding)
-    ranked: list[tuple[tuple[float, ...], int, Verdict]] = []
-    for at, ((file, entry), name) in enumerate(zip(subject.entries, _names(subject), strict=True)):
-        ours = at_entry.get(subject.id_of(file, entry), [])
-        verdict = _verdict(subject, file, entry, name, ours)
-        key = _pain(subject, file, verdict, _broken(ours) is not None) if verdict.decision in _NUMBERED else ()
-        ranked.append((key, at, verdict))
-    return _ordered(ranked)
-
-
-def _verdict(subject: Subject, file: CrontabFile, entry: Entry, name: str, findings: Sequence[Finding]) -> Verdict:
+def verdict_of(subject: Subject, file: CrontabFile, entry: Entry, name: str, findings: Sequence[Finding]) -> Verdict:
+    """The verdict on one entry, not yet numbered; `findings` are those at the entry that stand."""
     signs = signs_of(subject, file, entry)
     ruling = _ruling(subject, file, entry, signs, findings)
     asks = ruling.decision in (Decision.ASK, Decision.GUARD, Decision.QUEUE, Decision.SPLIT)
@@ -248,22 +235,31 @@ def _verdict(subject: Subject, file: CrontabFile, entry: Entry, name: str, findi
         name=name,
         decision=ruling.decision,
         signs=signs,
-        because=ruling.because,
-        questions=tuple(_QUESTIONS[key].format(name=name) for key in unknown),
+        because=intern(ruling.because),
+        questions=_questions(tuple(unknown)),
         becomes=ruling.becomes or _BECOMES[ruling.decision],
         overlap=_overlap(entry, ruling.decision, signs),
     )
 
 
-def _ordered(ranked: list[tuple[tuple[float, ...], int, Verdict]]) -> tuple[Verdict, ...]:
-    numbered = sorted((each for each in ranked if each[2].decision in _NUMBERED), key=lambda each: each[:2])
-    rest = sorted(
-        (each for each in ranked if each[2].decision not in _NUMBERED), key=lambda each: (_REST[each[2].decision], each[1])
-    )
-    first = tuple(replace(verdict, order=at) for at, (_, _, verdict) in enumerate(numbered, 1))
-    return first + tuple(verdict for _, _, verdict in rest)
+class Ranking:
+    """Collects verdicts and puts them in the order of migration: pain first, then questions, what stays, what goes."""
 
+    def __init__(self) -> None:
+        self._numbered: list[tuple[tuple[float, ...], int, Verdict]] = []
+        self._rest: list[tuple[int, int, Verdict]] = []
 
-def by_entry(verdicts: Sequence[Verdict]) -> Mapping[EntryId, Verdict]:
-    """The verdicts by entry."""
-    return {verdict.entry_id: verdict for verdict in verdicts}
+    def add(self, subject: Subject, file: CrontabFile, verdict: Verdict, findings: Sequence[Finding]) -> None:
+        """One more, in reading order."""
+        at = len(self._numbered) + len(self._rest)
+        if verdict.decision in _NUMBERED:
+            self._numbered.append((_pain(subject, file, verdict, _broken(findings) is not None), at, verdict))
+        else:
+            self._rest.append((_REST[verdict.decision], at, verdict))
+
+    def ordered(self) -> tuple[Verdict, ...]:
+        """All of them, the numbered ones with their number."""
+        numbered = sorted(self._numbered, key=lambda each: each[:2])
+        first = [replace(verdict, order=at) for at, (_, _, verdict) in enumerate(numbered, 1)]
+        rest = sorted(self._rest, key=lambda each: each[:2])
+        return tuple(first + [verdict for _, _, verdict in rest])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -12,7 +13,7 @@ from cron2queue.analyser.bitcount import counters, minutes_of, peak, smeared
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.hosts import host_of
-from cron2queue.analyser.timing import known_duration, shortest_gap
+from cron2queue.analyser.timing import known_duration, runs_per_day, shortest_gap
 from cron2queue.analyser.verdicts import Decision, Verdict
 from cron2queue.crontab.schedule import Calendar, Interval
 
@@ -121,13 +122,26 @@ def burden(subject: Subject, file: CrontabFile, entry: Entry, first: date) -> Bu
     )
 
 
-def _busiest_host(burdens: Sequence[Burden]) -> list[Burden]:
-    hosts: dict[str, list[Burden]] = {}
-    for each in burdens:
-        hosts.setdefault(host_of(each.file), []).append(each)
-    if len(hosts) == 1:
-        return list(burdens)
-    return max(hosts.values(), key=lambda ours: sum(each.starts.bit_count() for each in ours))
+def first_day_ahead(subject: Subject) -> date:
+    """Tomorrow, by the daemon's clock."""
+    return subject.at.astimezone(subject.zone).date() + timedelta(days=1)
+
+
+def burdens_of(subject: Subject, entries: Iterable[tuple[CrontabFile, Entry]]) -> list[Burden]:
+    """What each of the entries puts on its machine, those that never start left out."""
+    first = first_day_ahead(subject)
+    return [each for file, entry in entries if (each := burden(subject, file, entry, first))]
+
+
+def _busiest_host(subject: Subject) -> list[tuple[CrontabFile, Entry]]:
+    """The entries of the host with the most starts a day."""
+    starts: dict[str, float] = defaultdict(float)
+    for file, entry in subject.entries:
+        starts[host_of(file)] += runs_per_day(entry) if file.loaded else 0
+    if len(starts) < 2:
+        return list(subject.entries)
+    busiest = max(starts, key=lambda host: starts[host])
+    return [(file, entry) for file, entry in subject.entries if host_of(file) == busiest]
 
 
 def _of_day(burdens: Sequence[Burden], day: int, *, planned: bool = False) -> list[int]:
@@ -157,11 +171,10 @@ def _columns(planes: Sequence[int]) -> tuple[int, ...]:
 
 def load_of(subject: Subject, verdicts: Mapping[EntryId, Verdict]) -> Load | None:
     """The busiest of the next 28 days, of the busiest host; None when nothing starts in them."""
-    first = subject.at.astimezone(subject.zone).date() + timedelta(days=1)
-    every = [each for file, entry in subject.entries if (each := burden(subject, file, entry, first))]
-    if not every:
+    first = first_day_ahead(subject)
+    ours = burdens_of(subject, _busiest_host(subject))
+    if not ours:
         return None
-    ours = _busiest_host(every)
     planes = [_of_day(ours, day) for day in _days_worth_a_look(ours)]
     days = _days_worth_a_look(ours)
     busiest = max(range(len(days)), key=lambda at: (peak(planes[at], WHOLE_DAY)[0], -days[at]))
@@ -176,6 +189,7 @@ def load_of(subject: Subject, verdicts: Mapping[EntryId, Verdict]) -> Load | Non
         planned_peak=_planned(subject, ours, days[busiest], verdicts),
         lanes=tuple(_lane(subject, each, day, verdicts) for each in ours[:MOST_LANES]),
         unknown=sum(each.minutes is None for each in ours),
+        host=host_of(ours[0].file) or None,
     )
 
 

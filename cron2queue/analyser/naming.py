@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from cron2queue.analyser.invocations import Invocation, main_invocation
@@ -130,16 +129,18 @@ def job_name(command: str) -> str:
     return slug(_task(main)) or slug(main.program) or "job"
 
 
-def unique_names(wanted: Iterable[str]) -> list[str]:
-    """The names in order; a name that was given before gets `-2`, `-3` and so on."""
-    taken: set[str] = set()
-    counters: dict[str, int] = {}
-    names: list[str] = []
-    for name in wanted:
+class Names:
+    """Gives each name once: one that was given before gets `-2`, `-3` and so on."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._counters: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """The name, or its first free successor."""
         chosen = name
-        while chosen in taken:
-            counters[name] = counters.get(name, 1) + 1
-            chosen = f"{name}-{counters[name]}"
-        taken.add(chosen)
-        names.append(chosen)
-    return names
+        while chosen in self._taken:
+            self._counters[name] = self._counters.get(name, 1) + 1
+            chosen = f"{name}-{self._counters[name]}"
+        self._taken.add(chosen)
+        return chosen

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from sys import intern
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
+from cron2queue.analyser.sameness import essence, settings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 ALL = frozenset({"debian", "cronie", "busybox", "systemd-cron", "freebsd", "openbsd"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subject:
     """All that a rule may look at: several files (of several hosts) at once, their evidence, one moment, one zone."""
 
@@ -38,9 +41,16 @@ class Subject:
     """What comments say to cron2queue."""
     entries: tuple[tuple[CrontabFile, Entry], ...] = field(init=False, repr=False)
     """Every entry with its file, in reading order."""
+    _job_keys: list[int] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))
+
+    def job_keys(self) -> Sequence[int]:
+        """For each of `entries` a number that is equal for those that run the same thing (see `sameness`)."""
+        if not self._job_keys:
+            self._job_keys.extend(hash((essence(entry.command), settings(entry))) for _, entry in self.entries)
+        return self._job_keys
 
     def id_of(self, file: CrontabFile, entry: Entry) -> EntryId:
         """The entry's stable name."""
@@ -48,11 +58,11 @@ class Subject:
 
     def declared(self, file: CrontabFile, entry: Entry) -> Declarations:
         """What a person said of the entry; all None when nothing was said."""
-        return self.declarations.get(self.id_of(file, entry), NOTHING_DECLARED)
+        return self.declarations.get(self.id_of(file, entry), NOTHING_DECLARED) if self.declarations else NOTHING_DECLARED
 
     def evidence(self, file: CrontabFile, entry: Entry) -> Evidence | None:
         """What was measured of the entry, or None."""
-        return self.book.by_entry.get(self.id_of(file, entry))
+        return self.book.by_entry.get(self.id_of(file, entry)) if self.book.by_entry else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ class Rule(ABC):
     @classmethod
     def slug(cls) -> str:
         """The rule's readable name, from its module: `never-fires`."""
-        return cls.__module__.rpartition(".")[2].replace("_", "-")
+        return _slug(cls)
 
     @abstractmethod
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
@@ -141,7 +151,16 @@ class Rule(ABC):
         more.setdefault("confidence", self.confidence)
         if raw is not None:
             more.setdefault("source_line", raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape"))
-        return Finding(code=self.code, rule=self.slug(), place=place, message=message, remedy=remedy, **more)
+        if "evidence" in more:
+            more["evidence"] = intern(more["evidence"])
+        return Finding(
+            code=self.code, rule=_slug(type(self)), place=place, message=intern(message), remedy=intern(remedy), **more
+        )
+
+
+@cache
+def _slug(rule: type[Rule]) -> str:
+    return rule.__module__.rpartition(".")[2].replace("_", "-")
 
 
 class EntryRule(Rule):

@@ -30,7 +30,7 @@ def _one(each: Invocation) -> tuple[str, ...]:
     return (name, *each.words, *around, *files, *settings)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def essence(command: str) -> Essence:
     """What the line runs on what: programs with their words, folders, files and settings, without locks, limits and logs."""
     found = tuple(

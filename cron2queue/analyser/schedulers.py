@@ -106,7 +106,7 @@ def _of_invocation(each: Invocation) -> KnownScheduler | None:
     return next((known for known, test in _PATTERNS if test(script, words)), None)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def known_scheduler(command: str) -> KnownScheduler | None:
     """The application's scheduler that the command line starts, if it is one that is known."""
     if not _HINT.search(command):

@@ -25,7 +25,7 @@ def _stays_alive(each: Invocation) -> bool:
     return not SERVERS.isdisjoint(named) or bool(_WORDS.search(" ".join((each.path, *each.words[:4]))))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def is_service(command: str) -> bool:
     """It is sent to the background, or its name says that it serves, listens or watches."""
     line = read_command(command)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.bitcount import counters, minutes_of, peak
-from cron2queue.analyser.load import DAY, DAYS_AHEAD, WHOLE_DAY, Burden
+from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, take
+from cron2queue.analyser.load import DAYS_AHEAD, WHOLE_DAY, Burden
 from cron2queue.crontab.schedule import Calendar
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
 
 MOST_MOVED = 40
+MOST_SHIFTS = 29
+_ENOUGH_ROOM = 3
 _NICKNAMES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -79,50 +82,80 @@ def moved_text(entry: Entry, calendar: Calendar, shift: int) -> str:
     return f"{short if len(minutes) <= 4 else f'{minutes[0]}-59/{step}'} {rest}"
 
 
-def _moved(each: Burden, shift: int) -> int:
-    return each.starts << shift & WHOLE_DAY if shift >= 0 else each.starts >> -shift
+def _moved(bits: int, shift: int) -> int:
+    return bits << shift & WHOLE_DAY if shift >= 0 else bits >> -shift
 
 
-def peak_of_starts(burdens: Sequence[Burden], starts: Sequence[int]) -> tuple[int, int, int]:
-    """The most starts in one minute over the days ahead: how many, on which day, in which minutes (a bit set)."""
-    best = (0, 0, 0)
-    seen: set[tuple[int, ...]] = set()
-    patterns = sorted({each.days for each in burdens})
-    for day in range(DAYS_AHEAD):
-        today = tuple(bits >> day & 1 for bits in patterns)
-        if today in seen:
-            continue
-        seen.add(today)
-        top, where = peak(counters(bits for each, bits in zip(burdens, starts, strict=True) if each.days >> day & 1), WHOLE_DAY)
-        if top > best[0]:
-            best = (top, day, where)
-    return best
+class Calendars:
+    """How many entries start in each minute of each kind of day ahead; equal days are one kind."""
+
+    def __init__(self, burdens: Sequence[Burden]) -> None:
+        self.starts = [each.starts for each in burdens]
+        self._days = [each.days for each in burdens]
+        kinds: dict[tuple[int, ...], int] = {}
+        patterns = sorted(set(self._days))
+        for day in range(DAYS_AHEAD):
+            kinds.setdefault(tuple(bits >> day & 1 for bits in patterns), day)
+        self.days = sorted(kinds.values())
+        self.planes = {day: counters(compress(self.starts, (bits >> day & 1 for bits in self._days))) for day in self.days}
+
+    def peak(self) -> tuple[int, int, int]:
+        """The most starts in one minute over the days ahead: how many, on which day, in which minutes (a bit set)."""
+        best = (0, 0, 0)
+        for day in self.days:
+            top, where = peak(self.planes[day], WHOLE_DAY)
+            if top > best[0]:
+                best = (top, day, where)
+        return best
+
+    def runs_on(self, at: int, day: int) -> bool:
+        """The entry is due on that day."""
+        return bool(self._days[at] >> day & 1)
+
+    def move(self, at: int, shift: int) -> None:
+        """Move one entry's minutes on all days."""
+        new = _moved(self.starts[at], shift)
+        for day in self.days:
+            if self.runs_on(at, day):
+                take(self.planes[day], self.starts[at])
+                add(self.planes[day], new)
+        self.starts[at] = new
 
 
-def spread(burdens: Sequence[Burden], *, fixed: frozenset[tuple[str, int]] = frozenset()) -> Spread | None:
-    """Moves entries out of the fullest minutes, one at a time, as long as the peak sinks; None when it cannot.
+def spread(burdens: Sequence[Burden], *, target: int, fixed: frozenset[tuple[str, int]] = frozenset()) -> Spread | None:
+    """Moves entries out of the fullest minutes, one at a time, until at most `target` start together; None when the peak stays.
 
-    Entries `fixed` by (path, line) stay: members of time-coupled chains. Every move is into the emptiest minutes that it
-    can reach, and the peak over all days ahead is counted again at the end.
+    Entries `fixed` by (path, line) stay: members of time-coupled chains. Every move is into the emptiest minutes nearby, and
+    the peak over all days ahead is counted anew, from the moved schedules, at the end.
     """
-    starts = [each.starts for each in burdens]
-    before = peak_of_starts(burdens, starts)[0]
+    table = Calendars(burdens)
+    before, day, where = table.peak()
     movable = {at for at, each in enumerate(burdens) if (each.file.path, each.entry.number) not in fixed and _can_move(each)}
     moved: dict[int, int] = {}
-    while movable and len(moved) < MOST_MOVED:
-        top, day, where = peak_of_starts(burdens, starts)
-        ours = [at for at in movable if starts[at] & where and burdens[at].days >> day & 1]
-        best = _best_move(burdens, starts, ours, day)
-        if top <= 2 or best is None:
+    top = before
+    while movable and len(moved) < MOST_MOVED and top > target:
+        ours = [at for at in movable if table.starts[at] & where and table.runs_on(at, day)]
+        best = _best_move(burdens, table, ours, list(_levels(table.planes[day], top)))
+        if best is None:
             break
         at, shift = best
         moved[at] = shift
-        starts[at] = _moved(burdens[at], shift)
+        table.move(at, shift)
         movable.discard(at)
-    after = peak_of_starts(burdens, starts)[0]
+        lower, where = peak(table.planes[day], WHOLE_DAY)
+        if lower < top:
+            top, day, where = table.peak()
+    after = _counted_anew(burdens, moved)
     if after >= before:
         return None
     return Spread(moves=tuple(_move(burdens[at], shift) for at, shift in sorted(moved.items())), before=before, after=after)
+
+
+def _counted_anew(burdens: Sequence[Burden], moved: Mapping[int, int]) -> int:
+    """The proof: the peak of the schedules as they would be."""
+    return Calendars(
+        [replace(each, starts=_moved(each.starts, moved[at])) if at in moved else each for at, each in enumerate(burdens)]
+    ).peak()[0]
 
 
 def _can_move(each: Burden) -> bool:
@@ -135,38 +168,51 @@ def _move(each: Burden, shift: int) -> Move:
     return Move(file=each.file, entry=each.entry, schedule_text=moved_text(each.entry, calendar, shift), shift=shift)
 
 
-def _best_move(burdens: Sequence[Burden], starts: Sequence[int], ours: list[int], day: int) -> tuple[int, int] | None:
-    """The entry with the fewest starts that finds emptier minutes, and by how much to move it."""
-    counts = _counts(burdens, starts, day)
-    for at in sorted(ours, key=lambda each: (starts[each].bit_count(), each)):
+def _best_move(burdens: Sequence[Burden], table: Calendars, ours: list[int], levels: list[int]) -> tuple[int, int] | None:
+    """The entry with the fewest starts that finds emptier minutes, and by how much to move it.
+
+    The levels hold the entry's own old minutes too; no move within its hour or step falls on one of them.
+    """
+    for at in sorted(ours, key=lambda each: (table.starts[each].bit_count(), each)):
         calendar = burdens[at].entry.schedule
         assert isinstance(calendar, Calendar)
-        own = _minutes(starts[at])
-        now = max(counts[minute] for minute in own)
-        choices = [(_fullest(counts, own, shift), abs(shift), shift) for shift in shifts(calendar) if shift]
-        fullest, _, shift = min(choices, key=lambda choice: (choice[0], -_room(counts, own, choice[2]), choice[1]))
-        if fullest + 1 < now:
-            return at, shift
+        bits, best = table.starts[at], (len(levels), 0, 0)
+        for shift in _nearest(shifts(calendar)):
+            there = _moved(bits, shift)
+            level = _level(levels, there)
+            if level <= best[0]:
+                choice = (level, -_room(levels, there), shift)
+                best = choice if choice[:2] < best[:2] else best
+                if best[:2] <= (0, -_ENOUGH_ROOM):
+                    break
+        if best[0] + 1 < len(levels):
+            return at, best[2]
     return None
 
 
-def _counts(burdens: Sequence[Burden], starts: Sequence[int], day: int) -> list[int]:
-    counts = [0] * (2 * DAY)
-    for each, bits in zip(burdens, starts, strict=True):
-        if each.days >> day & 1:
-            for minute in _minutes(bits):
-                counts[minute] += 1
-    return counts
+@lru_cache(maxsize=256)
+def _nearest(choices: range) -> tuple[int, ...]:
+    """The smallest shifts, to either side, as many as are worth a look."""
+    return tuple(sorted((each for each in choices if each), key=abs)[:MOST_SHIFTS])
 
 
-def _fullest(counts: Sequence[int], own: tuple[int, ...], shift: int) -> int:
-    return max(counts[minute + shift] for minute in own)
+def _levels(planes: list[int], top: int) -> Iterator[int]:
+    """Minutes with at least 1, 2, 3 ... up to `top` starts."""
+    for level in range(1, top + 1):
+        yield at_least(planes, level)
 
 
-def _room(counts: Sequence[int], own: tuple[int, ...], shift: int) -> int:
-    """How far the next start is from the first new minute, up to five minutes: free neighbours are better."""
-    at = own[0] + shift
-    for distance in range(1, 6):
-        if counts[at + distance] or counts[max(0, at - distance)]:
+def _level(levels: Sequence[int], bits: int) -> int:
+    """The most other starts in any of the minutes; each level's minutes are among those of the level below."""
+    for level, minutes in enumerate(levels):
+        if not minutes & bits:
+            return level
+    return len(levels)
+
+
+def _room(levels: Sequence[int], bits: int) -> int:
+    """How many minutes before and after each of the minutes hold no start, up to three: free neighbours are better."""
+    for distance in range(1, _ENOUGH_ROOM + 1):
+        if levels[0] & (bits << distance | bits >> distance):
             return distance - 1
-    return 5
+    return _ENOUGH_ROOM

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.comments import Ignore, Remark, merged, remarks
@@ -40,27 +40,28 @@ def listen(files: Iterable[CrontabFile], ids: Mapping[tuple[str, int], EntryId])
     return Said(ignores=ignores, declarations=declarations, remarks=tuple(every))
 
 
-def ignore_for(said: Said, finding: Finding, today: date) -> Ignore | None:
-    """The comment that silences the finding, or None."""
-    for place in ((finding.place.path, finding.place.line), (finding.place.path, None)):
-        for ignore in said.ignores.get(place, ()):
-            if finding.code in ignore.codes and ignore.trouble is None and not ignore.expired(today):
-                return ignore
-    return None
+@dataclass(slots=True, kw_only=True)
+class Silence:
+    """Marks findings that a comment or the baseline silences, and remembers which comments did."""
 
+    said: Said
+    today: date
+    baseline: frozenset[str]
+    used: set[tuple[str, int]] = field(default_factory=set)
 
-def suppressed(
-    findings: Iterable[Finding], said: Said, *, today: date, baseline: Collection[str]
-) -> tuple[list[Finding], frozenset[tuple[str, int]]]:
-    """The findings with what silences them, and the (path, line) of each ignore comment that did."""
-    marked: list[Finding] = []
-    used: set[tuple[str, int]] = set()
-    for finding in findings:
-        ignore = ignore_for(said, finding, today) if said.ignores else None
+    def _ignore_for(self, finding: Finding) -> Ignore | None:
+        for place in ((finding.place.path, finding.place.line), (finding.place.path, None)):
+            for ignore in self.said.ignores.get(place, ()):
+                if finding.code in ignore.codes and ignore.trouble is None and not ignore.expired(self.today):
+                    return ignore
+        return None
+
+    def mark(self, finding: Finding) -> Finding:
+        """The finding as it stands, or with what silences it."""
+        ignore = self._ignore_for(finding) if self.said.ignores else None
         if ignore is not None:
-            used.add((ignore.path, ignore.line))
-            finding = replace(finding, suppressed=Suppression(reason=ignore.reason, until=ignore.until))
-        elif baseline and finding.fingerprint in baseline:
-            finding = replace(finding, suppressed=Suppression(reason="in the baseline", baseline=True))
-        marked.append(finding)
-    return marked, frozenset(used)
+            self.used.add((ignore.path, ignore.line))
+            return replace(finding, suppressed=Suppression(reason=ignore.reason, until=ignore.until))
+        if self.baseline and finding.fingerprint in self.baseline:
+            return replace(finding, suppressed=Suppression(reason="in the baseline", baseline=True))
+        return finding

@@ -8,7 +8,7 @@ _VARIABLE = re.compile(r"\$\{[^{}]*\}|\$[A-Z_]+\b")
 _SUFFIXES = (".erb", ".j2", ".jinja", ".jinja2", ".tmpl", ".template", ".tpl", ".epp", ".mustache", ".in", ".dist")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def template_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where placeholders stand that no shell would understand: `{{ x }}`, `{% x %}`, `<%= x %>`, `%{x}`, `@X@`."""
     if not any(mark in text for mark in ("{", "<%", "@", "%%")):

@@ -123,7 +123,7 @@ def _tokens(text: str) -> list[str]:
     return [token.lower() for token in _TOKEN.findall(text)]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def trade_of(command: str) -> Trade | None:
     """The trade that the command's own name tells; None when it tells none."""
     main = main_invocation(command)
@@ -140,7 +140,7 @@ def trade_of(command: str) -> Trade | None:
 _ORDER = {trade.name: at for at, (trade, _) in enumerate(_WORDS)}
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def writes_nothing(command: str) -> bool:
     """Every program of the line only looks or pauses, so that two copies at once do no harm."""
     harmless = {"test", "[", "echo", "true", ":", "date", "sleep", "uptime", "df", "free", "ping", "logger", "cat", "printf"}

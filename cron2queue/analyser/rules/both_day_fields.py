@@ -6,7 +6,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import five_fields
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import days_of_week, ordinals
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -42,7 +42,7 @@ class BothDayFields(EntryRule):
         if fields is None or calendar is None or fields[2] == "*" or fields[4] == "*":
             return
         days, weekdays = ordinals(calendar.days), days_of_week(calendar.weekdays)
-        if days is None or weekdays is None or calendar.never_fires:
+        if days is None or weekdays is None or is_dead(calendar):
             return
         both = not calendar.either_day
         says = f"fires only when it is {days} and {weekdays}" if both else f"fires on {days} AND on every {weekdays}"

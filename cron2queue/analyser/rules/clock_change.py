@@ -7,7 +7,7 @@ from cron2queue.analyser.clockchanges import Effect, effects
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -49,7 +49,7 @@ class ClockChange(EntryRule):
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """Told from the fires around the next changes, with their dates."""
         calendar = calendar_of(entry)
-        if calendar is None or calendar.hours == ALL_HOURS or calendar.never_fires:
+        if calendar is None or calendar.hours == ALL_HOURS or is_dead(calendar):
             return
         found = effects(calendar, subject.zone, subject.at)
         told = [words for effect in found if (words := _told(effect))]

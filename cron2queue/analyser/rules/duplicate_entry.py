@@ -6,7 +6,8 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, S
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.sameness import essence, meaning, settings
+from cron2queue.analyser.sameness import meaning
+from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -48,12 +49,12 @@ class DuplicateEntry(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Compared by what the daemon evaluates, never by text."""
-        first_of: dict[tuple[object, ...], tuple[CrontabFile, Entry]] = {}
-        for file, entry in subject.entries:
-            if entry.schedule.never_fires or not entry.command.strip():
+        first_of: dict[int, tuple[CrontabFile, Entry]] = {}
+        for (file, entry), job in zip(subject.entries, subject.job_keys(), strict=True):
+            if is_dead(entry.schedule) or not entry.command.strip():
                 continue
             who = (host_of(file), entry.user or file.path)
-            key = (who, essence(entry.command), entry.stdin, meaning(entry.schedule), settings(entry))
+            key = hash((who, job, entry.stdin, meaning(entry.schedule)))
             before = first_of.setdefault(key, (file, entry))
             if before[1] is not entry:
                 yield self._double(subject, file, entry, *before)

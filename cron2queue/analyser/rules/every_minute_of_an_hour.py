@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.fields import five_fields
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import listed, ordinal
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -33,7 +33,7 @@ class EveryMinuteOfAnHour(EntryRule):
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """Single hours, short lists of them, and steps of hours."""
         fields, calendar = five_fields(entry.schedule_text), calendar_of(entry)
-        if fields is None or calendar is None or fields[0] != "*" or fields[1] == "*" or calendar.never_fires:
+        if fields is None or calendar is None or fields[0] != "*" or fields[1] == "*" or is_dead(calendar):
             return
         hours = [hour for hour in range(24) if calendar.hours >> hour & 1]
         stepped = fields[1].startswith("*/")

@@ -1,15 +1,15 @@
 """C2Q501."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 
 from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.chains import chains_of
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.hosts import host_of
-from cron2queue.analyser.load import Burden, burden
+from cron2queue.analyser.load import Burden, burdens_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.spreading import Spread, peak_of_starts, spread
+from cron2queue.analyser.spreading import Calendars, Spread, spread
+from cron2queue.crontab.lines import CrontabFile, Entry
 
 HERD = 4
 CROWD = 6
@@ -45,18 +45,19 @@ class HerdOfStarts(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """For each host by itself."""
-        first = subject.at.astimezone(subject.zone).date() + timedelta(days=1)
-        hosts: dict[str, list[Burden]] = {}
-        for file, entry in subject.entries:
-            each = burden(subject, file, entry, first)
-            if each is not None:
-                hosts.setdefault(host_of(file), []).append(each)
         fixed = self._in_chains(subject)
-        for ours in hosts.values():
-            if len(ours) >= HERD and peak_of_starts(ours, [each.starts for each in ours])[0] >= HERD:
-                proposal = spread(ours, fixed=fixed)
-                if proposal is not None:
-                    yield self._herd(ours, proposal)
+        hosts: dict[str, list[tuple[CrontabFile, Entry]]] = {}
+        for file, entry in subject.entries:
+            hosts.setdefault(host_of(file), []).append((file, entry))
+        for entries in hosts.values():
+            if len(entries) >= HERD:
+                yield from self._of_host(burdens_of(subject, entries), fixed)
+
+    def _of_host(self, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
+        top = Calendars(ours).peak()
+        proposal = spread(ours, target=HERD - 1, fixed=fixed) if top[0] >= HERD else None
+        if proposal is not None:
+            yield self._herd(ours, top, proposal)
 
     def _in_chains(self, subject: Subject) -> frozenset[tuple[str, int]]:
         members = {entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then)}
@@ -64,8 +65,8 @@ class HerdOfStarts(Rule):
             return frozenset()
         return frozenset(place for place, entry_id in subject.ids.items() if entry_id in members)
 
-    def _herd(self, ours: Sequence[Burden], proposal: Spread) -> Finding:
-        top, day, where = peak_of_starts(ours, [each.starts for each in ours])
+    def _herd(self, ours: Sequence[Burden], fullest: tuple[int, int, int], proposal: Spread) -> Finding:
+        top, day, where = fullest
         minutes = list(minutes_of(where))
         herd = [each for each in ours if each.days >> day & 1 and each.starts & where]
         times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])

@@ -6,7 +6,6 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, S
 from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.sameness import essence
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -41,10 +40,12 @@ class LockOnOneHost(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """The same programs with the same words, behind a lock, on more than one host."""
-        groups: dict[object, dict[str, tuple[CrontabFile, Entry]]] = {}
-        for file, entry in subject.entries:
+        groups: dict[int, dict[str, tuple[CrontabFile, Entry]]] = {}
+        if len({host_of(file) for file in subject.files}) < 2:
+            return
+        for (file, entry), job in zip(subject.entries, subject.job_keys(), strict=True):
             if locks_of(entry.command):
-                groups.setdefault(essence(entry.command), {}).setdefault(host_of(file), (file, entry))
+                groups.setdefault(job, {}).setdefault(host_of(file), (file, entry))
         for places in groups.values():
             if len(places) < 2:
                 continue

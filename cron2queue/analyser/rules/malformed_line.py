@@ -7,6 +7,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.crontab.describe import describe
 
 
 class MalformedLine(Rule):
@@ -31,23 +32,28 @@ class MalformedLine(Rule):
         "61 * * * * root /bin/true\n",
         "<<<<<<< HEAD\n0 1 * * * root /bin/true\n",
         Example("61 * * * * root /bin/true\n", dialect="cronie"),
+        Example("0 24 * * * /bin/true\n", dialect="busybox", kind="user", path="/var/spool/cron/crontabs/root"),
     )
     good = ("59 * * * * root /bin/true\n", "{{ minute }} * * * * root /bin/true\n")
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every malformed line, in the daemon's own words."""
         for file in subject.files:
-            for line in file.malformed:
+            bad = file.malformed
+            misread = {entry.number: entry for entry in file.entries if entry.misread} if bad else {}
+            for line in bad:
                 text = line.raw.decode("utf-8", "surrogateescape")
                 if is_template_head(text) or is_template_path(file.path):
                     yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
                     continue
                 if cause_of(file, line) is not None:
                     continue
+                entry = misread.get(line.number)
+                what = f"{daemon(file.dialect).title} runs it {describe(entry.schedule)}" if entry else blast(file, line)
                 yield self.at_line(
                     file,
                     line,
-                    f"{line.message}: {blast(file, line)}",
+                    f"{line.message}: {what}",
                     line.remedy,
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",

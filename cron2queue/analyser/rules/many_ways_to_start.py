@@ -1,5 +1,6 @@
 """C2Q503."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
@@ -9,7 +10,7 @@ from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import main_invocation
 from cron2queue.analyser.naming import job_name, script_and_arguments
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.sameness import essence, meaning, settings
+from cron2queue.analyser.sameness import meaning
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 Way_ = tuple[CrontabFile, Entry]
@@ -49,14 +50,15 @@ class ManyWaysToStart(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Groups by what is run; each group once, at its first line."""
-        groups: dict[object, list[Way_]] = {}
-        for file, entry in subject.entries:
-            if entry.command.strip() and file.loaded:
-                groups.setdefault((essence(entry.command), settings(entry)), []).append((file, entry))
         starts = subject.host.starts if subject.host else ()
-        by_program = _by_program(starts)
+        by_program, jobs = _by_program(starts), subject.job_keys()
+        often = Counter(jobs)
+        groups: dict[int, list[Way_]] = {}
+        for (file, entry), job in zip(subject.entries, jobs, strict=True):
+            if (often[job] > 1 or by_program) and entry.command.strip() and file.loaded:
+                groups.setdefault(job, []).append((file, entry))
         for places in groups.values():
-            others = _same_program(places[0][1], by_program)
+            others = _same_program(places[0][1], by_program) if by_program else []
             if _distinct(places) + len(others) > 1 and not _one_lock(places, others):
                 yield self._told(subject, places, others)
 

@@ -6,7 +6,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 _MONTHS = "January February March April May June July August September October November December"
@@ -50,7 +50,7 @@ class NeverFires(EntryRule):
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """Proven on the evaluated sets of the daemon's own reading."""
-        if not entry.schedule.never_fires or reversed_ranges(entry.schedule_text):
+        if not is_dead(entry.schedule) or reversed_ranges(entry.schedule_text):
             return
         yield self.at_entry(
             subject,

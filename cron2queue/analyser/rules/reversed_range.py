@@ -6,6 +6,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import NAMES, reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 _SPELLED = {"day of week": {"sat-sun": "6,0", "fri-sun": "5,6,0", "fri-mon": "5,6,0,1", "6-0": "6,0"}}
@@ -56,7 +57,7 @@ class ReversedRange(EntryRule):
         if not ranges:
             return
         index, text = ranges[0]
-        dead = entry.schedule.never_fires
+        dead = is_dead(entry.schedule)
         if not dead and file.dialect == "cronie" and index == 4:
             return
         head = "never fires" if dead else "a part of the schedule is empty"

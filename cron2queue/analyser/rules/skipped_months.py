@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import listed, ordinal
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -47,7 +47,7 @@ class SkippedMonths(EntryRule):
             calendar is None
             or calendar.either_day
             or calendar.days & 0x1FFFFFFE
-            or calendar.never_fires
+            or is_dead(calendar)
             or "date" in entry.command
         ):
             return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.fields import NAMES, steps
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Subject
-from cron2queue.analyser.timing import calendar_of
+from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 _UNITS = ("minute", "hour", "day", "month", "day")
@@ -41,7 +41,7 @@ class UnevenStep(EntryRule):
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """The first uneven step over a whole field."""
-        if "*/" not in entry.schedule_text or entry.schedule.never_fires:
+        if "*/" not in entry.schedule_text or is_dead(entry.schedule):
             return
         for index, text, low, high, step in steps(entry.schedule_text):
             told = self._told(entry, index, text, high - low + 1, low, step) if text.startswith("*") else None

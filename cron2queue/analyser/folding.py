@@ -1,0 +1,37 @@
+"""Puts one finding in the place of several that say the same of one file and are low in value each."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from cron2queue.analyser.finding import Finding, Place, Severity
+from cron2queue.analyser.rule import Rule
+
+
+def folded(rules: Mapping[str, Rule], findings: Iterable[Finding]) -> list[Finding]:
+    """The findings of one file, those that their rule folds folded; silenced ones stay as they are."""
+    groups: dict[tuple[str, Severity], list[Finding]] = {}
+    result: list[Finding] = []
+    for finding in findings:
+        if finding.suppressed is None:
+            groups.setdefault((finding.code, finding.severity), []).append(finding)
+        else:
+            result.append(finding)
+    for (code, _), group in groups.items():
+        words = rules[code].fold(group) if len(group) > 1 else None
+        result.extend(group if words is None else [_one(group, *words)])
+    return result
+
+
+def _one(group: list[Finding], message: str, remedy: str) -> Finding:
+    first = group[0]
+    return replace(
+        first,
+        message=message,
+        remedy=remedy,
+        place=Place(path=first.place.path, line=first.place.line),
+        related=tuple(Place(path=each.place.path, line=each.place.line) for each in group[1:]),
+        folds=tuple(each.fingerprint for each in group),
+        entry=None,
+        source_line=None,
+        detail="folded",
+    )

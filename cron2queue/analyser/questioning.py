@@ -1,0 +1,71 @@
+"""Asks all rules: first those that look at the whole, then, entry by entry, those that look at one, and judges it at once.
+
+Everything that is read from one command line is then read while it is at hand, which is what makes a fleet affordable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from cron2queue.analyser.finding import EntryId, Finding, NotJudged
+from cron2queue.analyser.folding import folded
+from cron2queue.analyser.judging import Ranking, verdict_of
+from cron2queue.analyser.naming import Names, job_name
+from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject
+
+if TYPE_CHECKING:
+    from cron2queue.analyser.suppression import Silence
+    from cron2queue.analyser.verdicts import Verdict
+
+Answers = tuple[tuple[Finding, ...], tuple[NotJudged, ...], tuple["Verdict", ...]]
+
+
+def question(rules: Sequence[Rule], subject: Subject, silence: Silence) -> Answers:
+    """All findings (silenced ones marked), what could not be judged, and the verdicts in order."""
+    findings, not_judged = _ask_whole([rule for rule in rules if not isinstance(rule, EntryRule)], subject, silence)
+    verdicts = _entry_by_entry([rule for rule in rules if isinstance(rule, EntryRule)], subject, silence, findings)
+    context = ReviewContext(used_ignores=frozenset(silence.used), asked=frozenset(rule.code for rule in rules))
+    for rule in rules:
+        findings.extend(silence.mark(finding) for finding in rule.review(subject, context))
+    return tuple(findings), tuple(not_judged), verdicts
+
+
+def _ask_whole(rules: Iterable[Rule], subject: Subject, silence: Silence) -> tuple[list[Finding], list[NotJudged]]:
+    findings: list[Finding] = []
+    not_judged: list[NotJudged] = []
+    for rule in rules:
+        for answer in rule.check(subject):
+            if isinstance(answer, Finding):
+                findings.append(silence.mark(answer))
+            else:
+                not_judged.append(answer)
+    return findings, not_judged
+
+
+def _standing(findings: Iterable[Finding]) -> dict[EntryId, list[Finding]]:
+    at_entry: dict[EntryId, list[Finding]] = {}
+    for finding in findings:
+        if finding.entry is not None and finding.suppressed is None:
+            at_entry.setdefault(finding.entry, []).append(finding)
+    return at_entry
+
+
+def _entry_by_entry(
+    rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding]
+) -> tuple[Verdict, ...]:
+    by_code = {rule.code: rule for rule in rules}
+    by_dialect = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
+    before, names, ranking = _standing(findings), Names(), Ranking()
+    for file, entries in groupby(subject.entries, key=itemgetter(0)):
+        of_file: list[Finding] = []
+        for _, entry in entries:
+            new = [silence.mark(found) for rule in by_dialect[file.dialect] for found in rule.look(subject, file, entry)]
+            of_file += new
+            ours = [*before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
+            name = names.unique(subject.declared(file, entry).name or job_name(entry.command))
+            ranking.add(subject, file, verdict_of(subject, file, entry, name, ours), ours)
+        findings += folded(by_code, of_file)
+    return ranking.ordered()
