@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from cron2queue.evidence.blocks import Limits, Tale, blocks
 from cron2queue.evidence.filtering import sieved, worth_sieving
 from cron2queue.evidence.inputs import LogFile, LogSet
-from cron2queue.evidence.log_format import Event
+from cron2queue.evidence.log_format import Event, Op
 from cron2queue.evidence.reading import Formats, JournalReader, Reader, SyslogReader, new_formats, reader_of
 from cron2queue.evidence.sampling import last_stamp, sampled
 from cron2queue.evidence.stamps import Clock, NoStamp, first_years, stamp_of
@@ -38,7 +38,8 @@ class Look:
     spans: list[Span] = field(default_factory=list)
     bad_stamps: int = 0
     not_json: int = 0
-    formats: set[str] = field(default_factory=set)
+    barren: list[str] = field(default_factory=list)
+    """Files without any start of a job."""
 
 
 def emitted(log_set: LogSet, look: Look) -> Iterator[list[Event]]:
@@ -105,6 +106,7 @@ class _Account:
     first: bytes | None = None
     last: bytes = b""
     seen: Span | None = None
+    starts: bool = False
 
     def block(self, reader: Reader, block: bytes) -> None:
         """One block."""
@@ -116,6 +118,7 @@ class _Account:
     def events(self, events: Sequence[Event]) -> None:
         """Its events."""
         start, end = events[0].at, events[-1].at
+        self.starts = self.starts or any(event.op is Op.START for event in events)
         self.seen = Span(min(start, self.seen.start) if self.seen else start, max(end, self.seen.end) if self.seen else end)
 
     def close(self, stamps: Sequence[bytes]) -> None:
@@ -126,12 +129,13 @@ class _Account:
             self.look.not_json += self.reader.not_json
         else:
             self.look.bad_stamps += self.reader.bad_stamps
+        if not self.starts:
+            if self.seen is None:
+                self.look.barren.append(self.file.shown)
+            return
         stamped = _span([stamp for stamp in (self.first, *stamps, last_stamp(self.last)) if stamp], self.clock)
         spans = [span for span in (self.seen, stamped) if span is not None]
-        if spans:
-            self.look.spans.append(Span(min(each.start for each in spans), max(each.end for each in spans)))
-        else:
-            self.look.tale.skipped.append(f"{self.file.shown}: no line with a time stamp that is known here")
+        self.look.spans.append(Span(min(each.start for each in spans), max(each.end for each in spans)))
 
 
 def _span(stamps: Sequence[bytes], clock: Clock) -> Span | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cron2queue.crontab.lines import CrontabFile, entry_ids
 from cron2queue.crontab.schedule import Calendar
-from cron2queue.evidence.book import EvidenceBook, Overlap
+from cron2queue.evidence.book import HOW_TO_GET_EVIDENCE, EvidenceBook, Overlap
 from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted, rotated_together
 from cron2queue.evidence.emptiness import nothing_to_do as says_nothing_to_do
 from cron2queue.evidence.inputs import LogFile, LogSet, log_sets, spooled
@@ -27,8 +27,10 @@ from cron2queue.evidence.statistics import Evidence, Window
 from cron2queue.evidence.tally import Tally, moment
 
 _ROTATION_GAP = 3_600.0
-_MOST_HOSTS = 1_000
+_MOST_HOSTS = 200
 _MOST_FIRES = 10_000
+_FEW_BARREN = 3
+_NEARLY_ALL = 0.98
 _host = attrgetter("host")
 Listen = Callable[[Run], None]
 
@@ -111,17 +113,18 @@ def _pair(events: list[Event], pairers: dict[bytes, Pairer], hosts: dict[bytes, 
         if pairer is None:
             pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
         pairer.take(of_host)
-        hosts[host] = hosts.get(host, 0) + 1
+        if host in hosts or len(hosts) < _MOST_HOSTS:
+            hosts[host] = hosts.get(host, 0) + 1
 
 
 def _book(
     ledger: Ledger, look: Look, hosts: dict[bytes, int], entries: Sequence[Listed], sources: tuple[str, ...]
 ) -> EvidenceBook:
-    skipped = tuple(_skipped(look, hosts))
+    window, share = covered(rotated_together(look.spans, _ROTATION_GAP))
+    skipped = tuple(_skipped(look, hosts, share))
     if not ledger.runs:
         why = "no log, journal or recording was given" if not sources else "no run of a job was found in what was given"
         return replace(EvidenceBook.empty(why, skipped=skipped), sources=sources)
-    window, share = covered(rotated_together(look.spans, _ROTATION_GAP))
     window = Window(start=moment(ledger.first), end=moment(ledger.last)).joined(window)
     tallies = ledger.tallies
     by_entry = {
@@ -134,11 +137,12 @@ def _book(
         available=True,
         sources=sources,
         window=window,
-        covered=share,
+        covered=share if look.spans else 1.0,
         runs=ledger.runs,
         matched=ledger.matched,
         unmatched=ledger.runs - ledger.matched,
         skipped=skipped,
+        how_to_get_evidence="" if all(found.n for found in by_entry.values()) else HOW_TO_GET_EVIDENCE,
         by_entry=by_entry,
         never_seen=tuple(_never_seen(entries, by_entry.keys(), look, ledger)),
         unscheduled=ledger.strangers.named(ledger.changes),
@@ -154,8 +158,14 @@ def _evidence(tally: Tally, window: Window, ledger: Ledger) -> Evidence:
     return tally.evidence(window=window, failures_told=told("failures"), output_told=told("output"))
 
 
-def _skipped(look: Look, hosts: dict[bytes, int]) -> Iterator[str]:
+def _skipped(look: Look, hosts: dict[bytes, int], share: float) -> Iterator[str]:
     yield from look.tale.skipped
+    if len(look.barren) > _FEW_BARREN:
+        yield f"{len(look.barren)} files hold no start of a job, such as {look.barren[0]}"
+    else:
+        yield from (f"{name}: no start of a job in it, or no time stamp that is known here" for name in look.barren)
+    if look.spans and share < _NEARLY_ALL:
+        yield f"the logs cover {share:.0%} of the time from their first line to their last"
     for count, what in (
         (look.tale.long_lines, "lines longer than 64 KiB were cut there"),
         (look.bad_stamps, "lines with a date that does not exist"),

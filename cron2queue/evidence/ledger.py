@@ -16,6 +16,7 @@ from cron2queue.evidence.wrapping import unwrapped
 _MOST_RECENT = 100_000
 _HORIZON = 2 * 86_400.0
 _MOST_PAIRS = 50_000
+_MOST_SUBJECTS = 10_000
 _HOUR = 3_600.0
 
 
@@ -210,7 +211,7 @@ class Ledger:
             tally = self._tallies.get(ids)
             if tally is None:
                 tally = self._tallies[ids] = Tally(ids)
-        if len(self._by_subject) >= 50_000:
+        if len(self._by_subject) >= _MOST_SUBJECTS:
             self._by_subject.clear()
         self._by_subject[subject] = tally
         return tally

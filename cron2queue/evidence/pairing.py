@@ -11,8 +11,8 @@ from typing import Protocol
 from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
 from cron2queue.evidence.runs import Pairing
 
-_LONGEST_QUEUE = 256
-_MOST_KEYS = 50_000
+_LONGEST_QUEUE = 64
+_MOST_KEYS = 20_000
 _FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
 _WRAP = 10_000  # a process id this much smaller than its parent's is later all the same: the numbers began anew
 
@@ -100,6 +100,8 @@ class Pairer:
         self._failed: dict[tuple[int, int], Ending] = {}
         self._wrote: dict[int, tuple[bool, int]] = {}
         self._place = 0
+        self._ends_by_text: set[str] = set()
+        """Sources that have logged an end by its text, so that one without an end was cut off."""
         acts = {
             Op.START: self._start,
             Op.END: self._end,
@@ -184,6 +186,7 @@ class Pairer:
         return ending
 
     def _end_by_text(self, event: Event) -> None:
+        self._ends_by_text.add(event.source)
         waiting = self._waiting(event)
         if not waiting:
             return
@@ -263,9 +266,11 @@ class Pairer:
 
     def _cut_all(self) -> None:
         self._sessions.cut()
+        keyed = set(map(id, self._by_key.values()))
         for start in self._alive():
             start.done = True
-            self._found.cut(start)
+            ends = id(start) in keyed or start.source in self._ends_by_text
+            (self._found.cut if ends else self._found.endless)(start)
         self._by_key.clear()
         self._by_text.clear()
         self._failed.clear()

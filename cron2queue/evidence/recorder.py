@@ -218,11 +218,11 @@ def _ended(begun: "Observation", end: End, copied: Copied, files: _Offsets, patt
 
 def _says_so(head: bytes, patterns: tuple[str, ...]) -> bool | None:
     """Whether a short output says that there was nothing to do; None for no or much output."""
-    from cron2queue.evidence.emptiness import nothing_to_do
-
     lines = head.decode("utf-8", "replace").splitlines()
     if not lines or len(lines) > 5:
         return None
+    from cron2queue.evidence.emptiness import nothing_to_do
+
     try:
         says = nothing_to_do(patterns)
     except ValueError:

@@ -184,6 +184,7 @@ def test_a_missing_rotated_file_is_seen_in_the_coverage(tmp_path: Path) -> None:
     assert book.covered == 1.0
     both = gather([tmp_path], journal=None, observations=None, files=[], zone=UTC, at=NOW)
     assert 0.4 < both.covered < 0.6
+    assert any("of the time from their first line to their last" in why for why in both.skipped)
 
 
 def test_a_trend_is_told_when_it_is_clear_and_not_otherwise(tmp_path: Path) -> None:
@@ -252,3 +253,21 @@ def test_of_the_same_herd_with_ends_everything_is_known() -> None:
     met = book.overlap(long, short)
     assert met is not None
     assert (met.met, met.starts) == (1, 2)
+
+
+def test_starts_without_any_end_are_neither_open_nor_long(tmp_path: Path) -> None:
+    text = "".join(f"Nov 30 {hour:02}:00:01 web1 CRON[{100 + hour}]: (app) CMD (job one)\n" for hour in range(24))
+    book, runs = look_at(tmp_path, text, files=[crontab("0 * * * * app job one\n")])
+    found = single(book)
+    assert (found.starts, found.n, found.open, found.median_seconds, found.met_predecessor) == (24, 0, 0, None, None)
+    assert not any(run.open for run in runs)
+    assert "-L 15" in book.how_to_get_evidence
+
+
+def test_a_log_without_jobs_does_not_widen_the_window(tmp_path: Path) -> None:
+    (tmp_path / "dpkg.log").write_text("2026-01-01 10:00:00 startup\n2026-11-30 10:00:00 startup\n")
+    (tmp_path / "syslog").write_text(log(job(START, 3, "job one", 100), job(START + timedelta(hours=1), 3, "job one", 200)))
+    book, _ = look(tmp_path)
+    assert book.window is not None
+    assert book.window.start == START
+    assert any("dpkg.log: no start of a job" in why for why in book.skipped)

@@ -8,7 +8,7 @@ from cron2queue.text import to_text
 
 _SESSION = re.compile(rb"\Apam_unix\(cron:session\): session (opened|closed) for user ([^ (]{1,64})")
 _REPEATED = re.compile(rb"\Amessage repeated \d{1,9} times: \[ (.*)\]", re.DOTALL)
-_REMEMBERED = 20_000
+_REMEMBERED = 5_000
 
 
 class DebianSessions(LogFormat):
