@@ -8,8 +8,12 @@ from cron2queue.runtime.store import Store
 
 SOON_SECONDS = 60.0  # a retry that is due within this time belongs to what a draining worker does
 
-_LEFT = "SELECT id FROM {jobs} WHERE queue = ? AND state = ? AND kind IN (%s) LIMIT 1"
-_SOON = "SELECT id FROM {jobs} WHERE due_at <= {now} + ? AND queue = ? AND kind IN (%s) LIMIT 1"
+# One statement, since a job may pass from one state to another between two.
+_LEFT = (
+    "SELECT id FROM (SELECT id FROM {jobs} WHERE queue = ? AND kind IN (%s) "
+    "AND state IN ('ready', 'blocked', 'running', 'cancel_requested') LIMIT 1) AS now_left "
+    "UNION ALL SELECT id FROM (SELECT id FROM {jobs} WHERE due_at <= {now} + ? AND queue = ? AND kind IN (%s) LIMIT 1) AS soon"
+)
 
 
 def has_work(store: Store, queues: Iterable[str], kinds: Sequence[str]) -> bool:
@@ -19,11 +23,9 @@ def has_work(store: Store, queues: Iterable[str], kinds: Sequence[str]) -> bool:
 
 
 def _queue_has_work(store: Store, queue: str, kinds: Sequence[str]) -> bool:
-    left, soon = _LEFT % marks(len(kinds)), _SOON % marks(len(kinds))
-    for state in ("ready", "running", "cancel_requested", "blocked"):
-        if _value(store, left, (queue, state, *kinds)) is not None:
-            return True
-    return _value(store, soon, (int(SOON_SECONDS * 1e6), queue, *kinds)) is not None
+    some = marks(len(kinds))
+    soon = int(SOON_SECONDS * 1e6)
+    return _value(store, _LEFT % (some, some), (queue, *kinds, soon, queue, *kinds)) is not None
 
 
 def _value(store: Store, query: str, parameters: Sequence[Any] = ()) -> Any:
