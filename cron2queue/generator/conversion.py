@@ -11,7 +11,7 @@ from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import moved_line, new_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
-from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
+from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ
 from cron2queue.plan.blocks import Block, replaced
 from cron2queue.plan.manifest import Replacement, Source, digest
 from cron2queue.plan.model import MIGRATED, Plan
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.crontab.schedule import Schedule
     from cron2queue.generator.artifacts import Artifact
     from cron2queue.generator.templating import Templates
 
@@ -86,6 +87,7 @@ class Request:
     dates: Mapping[str, tuple[str | None, date]] = field(default_factory=dict)
     repairs: Mapping[str, Repair] = field(default_factory=dict)
     known: Mapping[str, Source] = field(default_factory=dict)
+    proofs: dict[tuple[str, Schedule], list[Difference]] = field(default_factory=dict)
 
 
 def moves(plan: Plan, files: Sequence[CrontabFile]) -> Iterator[Move]:
@@ -114,12 +116,15 @@ def _differ(move: Move, new: object, request: Request) -> list[object]:
 
 
 def _prove_target(move: Move, request: Request, engine: Engine) -> None:
-    """The starts of a target with a clock of its own are those of cron."""
-    end = request.at + SPAN
+    """The starts of a target with a clock of its own are those of cron; equal schedules are looked at once."""
     if getattr(move.entry.schedule, "random", False):
         return
-    old = move.entry.schedule.fires_between(request.at, end, request.zone)
-    found = differences(old, engine.fires(move, request.at, end, request.zone))
+    key = (engine.engine_name(), move.entry.schedule)
+    if key not in request.proofs:
+        end = request.at + SPAN
+        old = move.entry.schedule.fires_between(request.at, end, request.zone)
+        request.proofs[key] = differences(old, engine.fires(move, request.at, end, request.zone))
+    found = request.proofs[key]
     if found:
         first = "; ".join(map(str, found))
         raise CannotConvert(

@@ -1,0 +1,131 @@
+"""What every engine promises: each policy kept or refused with a reason, and files that can be read back."""
+
+import inspect
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cron2queue.errors import UsageError
+from cron2queue.generator.engine import Engine, engine_named, engines
+from cron2queue.runtime.settings import Overlap
+
+Convert = Callable[..., Any]
+ENGINES = sorted(engines())
+TEXT = "PATH=/usr/bin:/bin\n*/5 * * * * root bin/work --all%one%two\n0 3 1,15 * 5 root bin/nightly\n@reboot root bin/boot\n"
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return engine_named(request.param)
+
+
+def test_every_policy_is_kept_or_refused_with_a_reason(engine: Engine) -> None:
+    assert set(engine.overlaps) == set(Overlap)
+    for policy, reason in engine.overlaps.items():
+        assert reason == "" or len(reason.split()) >= 5, policy
+    assert engine.overlaps[Overlap.SKIP] == ""
+
+
+def test_an_engine_explains_itself(engine: Engine) -> None:
+    assert len((inspect.getdoc(type(engine)) or "").split()) > 8
+
+
+@pytest.mark.parametrize("policy", list(Overlap))
+def test_what_is_promised_is_what_convert_does(engine: Engine, policy: Overlap, convert: Convert) -> None:
+    name = engine.engine_name()
+    prepared = convert(
+        "*/5 * * * * root bin/work\n",
+        decisions={"work": "guard" if name == "guard" else "queue"},
+        engine=name,
+    )
+    again = convert(
+        "*/5 * * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('overlap = "skip"', f'overlap = "{policy}"')
+    )
+    assert prepared.draft.refused == {}
+    if engine.overlaps[policy]:
+        assert engine.overlaps[policy] in again.draft.refused["work"]
+    else:
+        assert again.draft.refused == {}
+
+
+def test_artifacts_have_safe_paths_and_modes(engine: Engine, convert: Convert, tmp_path: Path) -> None:
+    name = engine.engine_name()
+    decision = "guard" if name == "guard" else "queue"
+    prepared = convert(TEXT, decisions=dict.fromkeys(("work", "nightly", "boot"), decision), engine=name)
+    assert prepared.draft.refused == {}
+    for artifact in prepared.product.artifacts:
+        assert not artifact.path.startswith("/")
+        assert ".." not in artifact.path.split("/")
+        assert artifact.mode in (0o600, 0o640, 0o644, 0o755)
+        assert (tmp_path / "out" / artifact.path).read_bytes() == artifact.content
+
+
+def test_a_scope_over_several_hosts_is_kept_or_refused(engine: Engine, convert: Convert) -> None:
+    name = engine.engine_name()
+    decision = "guard" if name == "guard" else "queue"
+    convert("*/5 * * * * root bin/work\n", decisions={"work": decision}, engine=name)
+    again = convert(
+        "*/5 * * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('scope = "host"', 'scope = "database"')
+    )
+    refused = again.draft.refused.get("work", "")
+    assert engine.database_scope in refused
+    assert bool(engine.database_scope) == bool(refused)
+
+
+def test_an_unknown_engine_is_told_with_what_was_meant(convert: Convert) -> None:
+    with pytest.raises(UsageError, match="no engine"):
+        engine_named("sqlqueu")
+    with pytest.raises(UsageError, match="no engine"):
+        convert("*/5 * * * * root bin/work\n", engine="celary")
+
+
+def test_one_job_can_have_another_engine(convert: Convert, tmp_path: Path) -> None:
+    convert(TEXT, decisions={"work": "queue", "nightly": "queue"}, zone="UTC", timezone="UTC")
+    convert(TEXT, zone="UTC", edit=lambda plan: plan + '\n[engines]\nnightly = "systemd"\n')
+    assert (tmp_path / "out/units/systemd/cron2queue-shop-nightly.timer").exists()
+    assert not (tmp_path / "out/units/systemd/cron2queue-shop-work.timer").exists()
+
+
+def test_a_start_that_systemd_would_move_is_refused_with_a_way_out(convert: Convert) -> None:
+    prepared = convert("30 2 * * * root bin/nightly\n", decisions={"nightly": "queue"}, engine="systemd")
+    assert "2027-03-28" in prepared.draft.refused["nightly"]
+    assert "01:30" in prepared.draft.refused["nightly"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.parametrize("level", ["off", "basic", "strict"])
+def test_units_pass_systemds_own_check(level: str, convert: Convert, tmp_path: Path) -> None:
+    from cron2queue.plan.model import Hardening
+
+    names = dict.fromkeys(("work", "nightly", "boot"), "queue")
+    options = {"harden": Hardening(level), "zone": "UTC", "timezone": "UTC"}
+    prepared = convert(TEXT, decisions=names, engine="systemd", **options)
+    assert prepared.draft.refused == {}
+    units = sorted(map(str, (tmp_path / "out/units/systemd").iterdir()))
+    assert len(units) == 5
+    verify(units)
+    convert(TEXT, decisions=names, edit=lambda plan: plan.replace('engine = "systemd"', 'engine = "sqlqueue"'), **options)
+    service = next((tmp_path / "out/units/systemd").glob("*@.service"))
+    verify([str(service).replace("@.", "@default.")], named=service)
+    score = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", str(tmp_path / "out/units/systemd/cron2queue-shop-work.service")],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "SYSTEMD_COLORS": "0"},
+    )
+    assert "Overall exposure level" in score.stdout, score.stderr
+    exposure = float(score.stdout.rpartition("service: ")[2].split()[0])
+    assert exposure < {"off": 11, "basic": 8, "strict": 6}[level]
+
+
+def verify(units: list[str], named: Path | None = None) -> None:
+    if named is not None:
+        shutil.copyfile(named, units[0])
+    ran = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    said = [line for line in ran.stderr.splitlines() if "cron2queue-shop" in line and "DeferReactivation" not in line]
+    assert said == []
