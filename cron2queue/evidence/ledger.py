@@ -16,7 +16,7 @@ from cron2queue.evidence.wrapping import unwrapped
 _MOST_RECENT = 100_000
 _HORIZON = 2 * 86_400.0
 _MOST_PAIRS = 50_000
-_MOST_SUBJECTS = 10_000
+_MOST_SUBJECTS = 4_000
 _HOUR = 3_600.0
 
 
@@ -110,14 +110,14 @@ class Ledger:
         """Whether no entry has this id (any more)."""
         return entry is None or not self._index.has(entry)
 
-    def started(self, start: Started) -> None:
-        """A start, at once."""
+    def started(self, start: Started) -> bool:
+        """A start, at once; of what belongs to no entry, only the start is counted."""
         try:
             tally = self._by_subject[start.subject]
         except KeyError:
             tally = self._remember(start.subject)
         if tally is _RECORDED:
-            return
+            return False
         at = start.at
         if at // _HOUR != self._hour:
             self._hour = at // _HOUR
@@ -129,11 +129,12 @@ class Ledger:
         self.runs += 1
         if tally is None:
             self.strangers.add(start.subject, start.at)
-            return
+            return self._listen is not None
         self.matched += 1
         start.tally = tally
         tally.start(at, start.source)
         self.meetings.add(start)
+        return True
 
     def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
         """An end with a known duration."""

@@ -104,7 +104,8 @@ class Sample:
 
 
 ENDLESS = "endless"
-_LONGEST_COMMAND = 4_096  # what is longer is matched by its beginning, as if syslog had cut it
+_MOST_REMEMBERED = 4 << 20  # bytes
+_LONGEST_COMMAND = 2_048  # what is longer is matched by its beginning, as if syslog had cut it
 _JOB = re.compile(rb"\A\(([^ )]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?(.*)", re.DOTALL)
 Fields = Mapping[str, str]
 NO_FIELDS: Fields = {}
@@ -160,19 +161,20 @@ class LocalTime:
 class Subjects:
     """Remembers the subject of each text, so that a million equal lines cost one parse. Bounded."""
 
-    def __init__(self, limit: int = 10_000) -> None:
+    def __init__(self) -> None:
         self._known: dict[tuple[bytes, bytes], Subject] = {}
-        self._limit = limit
+        self._size = 0
 
     def of(self, user: bytes, rest: bytes) -> Subject:
         """The subject of `(user) CMD (rest`; a rest without its closing bracket was cut by syslog."""
         known = self._known.get((user, rest))
         if known is None:
-            if len(rest) > _LONGEST_COMMAND:
-                rest = rest[:_LONGEST_COMMAND]
-            whole = rest.endswith(b")")
+            whole = rest.endswith(b")") and len(rest) <= _LONGEST_COMMAND
+            rest = rest[:_LONGEST_COMMAND]
             known = Subject(to_text(user), to_text(rest[:-1] if whole else rest), not whole)
-            if len(self._known) >= self._limit:
+            self._size += len(rest) + 200
+            if self._size > _MOST_REMEMBERED:
                 self._known.clear()
+                self._size = 0
             self._known[user, rest] = known
         return known

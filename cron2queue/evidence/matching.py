@@ -16,7 +16,7 @@ from cron2queue.evidence.wrapping import unwrapped
 from cron2queue.text import to_bytes, to_text
 
 _SHORTEST_PREFIX = 30  # a shorter beginning of a command could be anybody's
-_MOST_REMEMBERED = 10_000
+_MOST_REMEMBERED = 4_000
 _MOST_LISTED = 1_000
 _ANACRON_FIELDS = 3  # period, delay and name of the job
 

@@ -36,8 +36,8 @@ class Started:
 class Found(Protocol):
     """Who is told of starts and of what became of them."""
 
-    def started(self, start: Started) -> None:
-        """A start, at once."""
+    def started(self, start: Started) -> bool:
+        """A start, at once; whether anybody wants to know what becomes of it."""
 
     def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
         """Its end, with a known duration."""
@@ -132,13 +132,17 @@ class Pairer:
         at, _, key, subject, pid, child, detail, _, source = event
         self._place += 1
         start = Started(at, subject or _NOBODY, source, pid, child, self._place)
-        self._found.started(start)
+        wanted = self._found.started(start)
         if key is not None:
-            self._keep(key, start)
+            if wanted:
+                self._keep(key, start)
+            if child:
+                self._sessions.forget(pid)
         elif detail == ENDLESS:
             self._found.endless(start)
         else:
-            self._queue(start)
+            if wanted:
+                self._queue(start)
             self._sessions.started(start)
 
     def _keep(self, key: Hashable, start: Started) -> None:
@@ -148,8 +152,6 @@ class Pairer:
         elif len(self._by_key) >= _MOST_KEYS:
             self._found.cut(self._by_key.pop(next(iter(self._by_key))))
         self._by_key[key] = start
-        if start.child:
-            self._sessions.forget(start.pid)
 
     def _queue(self, start: Started) -> None:
         queue = self._by_text.get(start.subject)
