@@ -13,10 +13,15 @@ from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
-from report.samples import loaded, nothing, shop, two_hosts, without_evidence
+from redaction_corpus import CANARY, forms
+from report.samples import AT, BERLIN, loaded, nothing, shop, two_hosts, without_evidence
 
-from cron2queue.analyser.audit import Audit
+from cron2queue.analyser.audit import Audit, audit
 from cron2queue.analyser.finding import Severity
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.parser import parse
+from cron2queue.evidence.book import EvidenceBook
 from cron2queue.report.reporter import RenderOptions, Reporter, all_reporters, reporter_named, reporter_names
 
 HOSTILE = {
@@ -101,8 +106,8 @@ def test_every_sample_is_shown_the_same_twice_and_ends_in_one_line_break(
 @reporters
 @hostile
 def test_no_foreign_character_can_steer_a_terminal_or_hide(reporter: Reporter, payload: str) -> None:
-    audit, options = attacked(payload)
-    text = OWN_COLORS.sub("", reporter.render(audit, replace(options, color=True)))
+    hostile_audit, options = attacked(payload)
+    text = OWN_COLORS.sub("", reporter.render(hostile_audit, replace(options, color=True)))
     assert {c for c in text if unicodedata.category(c) in INVISIBLE} <= {"\n"}
     assert text.encode("utf-8")
     assert not re.search("[\u0300-\u036f]{3}", text)
@@ -111,8 +116,8 @@ def test_no_foreign_character_can_steer_a_terminal_or_hide(reporter: Reporter, p
 @reporters
 @hostile
 def test_in_ascii_everything_is_ascii(reporter: Reporter, payload: str) -> None:
-    audit, options = attacked(payload)
-    text = reporter.render(audit, replace(options, ascii=True))
+    hostile_audit, options = attacked(payload)
+    text = reporter.render(hostile_audit, replace(options, ascii=True))
     if reporter.name in ("terminal", "concise", "json", "sarif"):
         assert text.isascii()
     assert text.encode("ascii", "backslashreplace")
@@ -166,7 +171,9 @@ def _bones_of_markdown(text: str) -> object:
 
 
 def _bones_of_terminal(text: str) -> object:
-    return re.findall(r"^(cron2queue audit|FINDINGS|EVIDENCE|LOAD|CHAINS|MIGRATION ORDER|NOT READ|FAIL|OK|Next)\b", text, re.M)
+    return re.findall(
+        r"^(cron2queue audit|FINDINGS|EVIDENCE|LOAD|CHAINS|MIGRATION ORDER|NOT READ|INCOMPLETE|FAIL|OK|Next)\b", text, re.M
+    )
 
 
 BONES: dict[str, Callable[[str], object]] = {
@@ -202,6 +209,20 @@ def test_secrets_are_masked_before_anything_is_cut(name: str, width: int) -> Non
         )
         joined = re.sub(r"\s+", "", text)
         assert not any(SECRET[:n] in joined for n in range(4, len(SECRET) + 1)), frame
+
+
+def test_no_secret_of_a_whole_crontab_full_of_them_reaches_any_report() -> None:
+    """Not only the reporters: names, evidence, remedies and whatever else the rules and verdicts make of the text."""
+    commands = [form for form in forms() if form[0] not in "*0123456789"]
+    lines = [f"{n % 60} {n % 24} * * * root {command}" for n, command in enumerate(commands)]
+    lines += [form for form in forms() if "=" in form.split(" ", 1)[0]]
+    lines += [f"# PASSWORD={CANARY}", f"broken --password={CANARY}", f"61 * * * * root mysql -p{CANARY} shop", ""]
+    file = parse("\n".join(lines).encode(), path="/etc/crontab", dialect=dialect_named("debian"), kind=Kind.SYSTEM)
+    judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
+    assert len(judged.verdicts) > 300
+    for reporter in all_reporters():
+        text = "".join(reporter.render(judged, RenderOptions(width=60, why=True, verbose=True)).split())
+        assert CANARY[:5] not in text, (reporter.name, text[max(0, text.index(CANARY[:5]) - 100) :][:120])
 
 
 @reporters

@@ -170,7 +170,8 @@ def _facts(audit: Audit) -> tuple[str, ...]:
 
 def _failed(audit: Audit, options: RenderOptions) -> str:
     failed = failing(audit, options.fail_on)
-    return f"{counted(failed, 'finding')} at or above {options.fail_on}" if failed else ""
+    unread = [f"{counted(len(options.unreadable), 'source')} not read"] if options.unreadable else []
+    return ", ".join([*([f"{counted(failed, 'finding')} at or above {options.fail_on}"] if failed else []), *unread])
 
 
 def _source(file: CrontabFile) -> SourceRow:

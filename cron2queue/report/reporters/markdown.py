@@ -221,5 +221,6 @@ def _signs(audit: Audit, places: Places) -> list[str]:
 def _result(audit: Audit, options: RenderOptions) -> list[str]:
     failed = failing(audit, options.fail_on)
     lines = [f"Not read: {prose(reason)}  " for reason in options.unreadable]
-    verdict = f"**FAIL**: {counted(failed, 'finding')} at or above" if failed else "**OK**: nothing at or above"
+    calm = "**INCOMPLETE**" if options.unreadable else "**OK**"
+    verdict = f"**FAIL**: {counted(failed, 'finding')} at or above" if failed else f"{calm}: nothing at or above"
     return [*lines, f"{verdict} `{options.fail_on}`."]

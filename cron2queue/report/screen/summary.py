@@ -83,16 +83,21 @@ def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
         lines += [styled(row, "error") for row in hanging(ink.text(reason), ink.width, first="NOT READ  ")]
     failed = failing(audit, options.fail_on)
     status = 3 if options.unreadable else 1 if failed else 0
-    word = "FAIL" if failed else "OK  "
-    at_least = "" if options.fail_on == "error" else f" of {options.fail_on} or worse"
-    said = counted(failed, "error") if failed and not at_least else counted(failed, "finding") + at_least
-    threshold = f"--fail-on={options.fail_on}"
-    counts = f"{said}, threshold {threshold}" if failed else f"nothing at or above {threshold}"
-    rows = spread(ink, f"{word} {counts}", f"exit status {status}")
-    lines.append(joined((word, "error" if failed else "good"), rows[0][4:]))
+    word = "FAIL" if failed else "INCOMPLETE" if options.unreadable else "OK  "
+    rows = spread(ink, f"{word} {_found(failed, options)}", f"exit status {status}")
+    lines.append(joined((word, "error" if status else "good"), rows[0][len(word) :]))
     lines += [Text(row) for row in rows[1:]]
     command, gap, remark = options.next_command.partition("     ")
     parts = [ink.text(command), ink.text(remark.strip())] if gap else [ink.text(command)]
     rows = flowing(parts, ink.width - 5, gap="     ") if command else []
     lines += [joined(("Next " if not n else "     ", "heading"), row) for n, row in enumerate(rows)]
     return lines
+
+
+def _found(failed: int, options: RenderOptions) -> str:
+    threshold = f"--fail-on={options.fail_on}"
+    unread = f"; {counted(len(options.unreadable), 'source')} not read" if options.unreadable else ""
+    if not failed:
+        return f"nothing at or above {threshold}{unread}"
+    at_least = "" if options.fail_on == "error" else f" of {options.fail_on} or worse"
+    return f"{counted(failed, 'finding' if at_least else 'error')}{at_least}, threshold {threshold}{unread}"
