@@ -26,7 +26,10 @@ _SEARCH_YEARS = 41
 
 
 class Fire(NamedTuple):
-    """One start: the real time, and the wall minute (naive) that it stands for."""
+    """One start: the real time, and the wall minute (naive) that it stands for.
+
+    Two `at` of one zone compare by their wall time, as Python has it: order them by `timestamp()`.
+    """
 
     at: datetime
     nominal: datetime

@@ -1,16 +1,18 @@
 """Reads a stream of bytes under `VixieRules`: load_user(), load_env() and load_entry() of the family, in one place."""
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context
 from cron2queue.crontab.fields import FIELDS, FieldError, FieldValue
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.percent import split_percent
 from cron2queue.crontab.remedies import MISSING_NEWLINE, remedy_for
 from cron2queue.crontab.schedule import AtReboot, Interval, Schedule
-from cron2queue.crontab.vixie import VixieRules, calendar_of, read_field
+from cron2queue.crontab.vixie import Grammar, VixieRules, calendar_of, read_field
 from cron2queue.text import to_text
 
 # The state machine of load_env() as one expression; blanks as isspace() has them.
@@ -26,6 +28,9 @@ _USER = re.compile(rb"[^ \t\n\0]*")
 _USER_OVER_LINES = re.compile(rb"[^ \t\0]*")
 _TEXT_END = re.compile(rb"[\n\0]")
 _IMPOSSIBLE_USER = re.compile(rb"[0-9]+\Z|.*[:/*\s\0]|\Z", re.DOTALL)
+# Printable bytes only: what else a daemon takes as part of a field is read one by one.
+_FIVE_TOKENS = re.compile(rb"(?:[!-~]+[ \t]+){5}")
+_SHARED_TEXT = 96
 _SECONDS = re.compile(rb"0*[1-9][0-9]{0,8}\Z")
 # A refused token may leave the rest of its line to be read again: so many pieces of one line are told apart.
 _MOST_PIECES = 40
@@ -47,6 +52,21 @@ class _Timing(NamedTuple):
     end: int
     quiet: bool
     warnings: tuple[str, ...] = ()
+
+
+@functools.lru_cache(maxsize=16384)
+def _five_at_once(
+    grammar: Grammar, rule: ClockRule, text: bytes, zone: str | None
+) -> tuple[Schedule, tuple[bytes, ...], tuple[str, ...]] | None:
+    """Five good fields, which repeat within and between crontabs; None as soon as one is bad."""
+    tokens = tuple(text.replace(b"\t", b" ").split())
+    values = [read_field(grammar, token, spec) for token, spec in zip(tokens, FIELDS, strict=True)]
+    accepted = tuple(value for value in values if isinstance(value, FieldValue))
+    if len(accepted) < len(FIELDS):
+        return None
+    stars = tuple(token.startswith(b"*") for token in tokens)
+    warnings = tuple(warning for value in accepted for warning in value.warnings)
+    return calendar_of(accepted, stars, rule, zone), tokens, warnings
 
 
 class VixieLoader:
@@ -187,13 +207,13 @@ class VixieLoader:
                 raise _Refusal("command too long", at)
             written = written[: self.rules.longest_command]
         command, stdin = split_percent(written, collapse=self.rules.collapses_backslashes)
-        texts = tuple(to_text(token) for token in timing.tokens)
+        schedule_text = to_text(b" ".join(timing.tokens))
         entry = Entry(
             number=self._number, raw=self.data[self._position : end.end()], schedule=timing.schedule,
-            schedule_text=" ".join(texts), user=user, command=command, stdin=stdin,
+            schedule_text=schedule_text, user=user, command=command, stdin=stdin,
             environment=self._environment(user), command_text=to_text(written),
-            command_column=at - self._line_start + 1, quiet=timing.quiet or "-q" in options, fields=texts,
-            options=options,
+            command_column=at - self._line_start + 1, quiet=timing.quiet or "-q" in options,
+            fields=tuple(schedule_text.split(" ")), options=options,
         )  # fmt: skip
         return entry, end.end()
 
@@ -233,12 +253,24 @@ class VixieLoader:
         accepted = tuple(value for value in values if isinstance(value, FieldValue))
         return _Timing(self._calendar(accepted, fields), tokens, end, quiet)
 
+    def _zone(self) -> str | None:
+        return self.assigned.get(self.rules.zone_variable) if self.rules.zone_variable else None
+
     def _calendar(self, values: tuple[FieldValue, ...], fields: list[bytes]) -> Schedule:
-        zone = self.assigned.get(self.rules.zone_variable) if self.rules.zone_variable else None
         stars = tuple(field.startswith(b"*") for field in fields)
-        return calendar_of(values, stars, self.rules.clock_rule, zone)
+        return calendar_of(values, stars, self.rules.clock_rule, self._zone())
 
     def _five_fields(self, at: int, quiet: bool) -> _Timing:
+        """The fields at once where all are good, else one by one up to the bad one."""
+        five = _FIVE_TOKENS.match(self.data, at)
+        if five and len(five.group()) <= _SHARED_TEXT:
+            known = _five_at_once(self.rules.grammar, self.rules.clock_rule, five.group(), self._zone())
+            at_end = five.end()
+            if known and not (self.rules.signed_bytes and self.data[at_end : at_end + 1] == b"\xff"):
+                return _Timing(known[0], known[1], at_end, quiet, known[2])
+        return self._one_by_one(at, quiet)
+
+    def _one_by_one(self, at: int, quiet: bool) -> _Timing:
         values, fields = [], []
         for spec in FIELDS:
             match = _TOKEN.match(self.data, at)
