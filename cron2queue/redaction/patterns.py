@@ -10,7 +10,7 @@ _URL_TOKEN = re.compile(r"[^\s'\"<>]++")
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 _ORDINARY_USER = re.compile(r"[a-z][a-z._-]{0,15}\Z")
 
-_NAME = re.compile(r"(?<![\w.-])(?P<name>[\w.-]++)(?P<gap>(?:\\?['\"\]]){0,2}[ \t]{0,4}(?P<sign>=>|:=|=|:)[ \t]{0,4})")
+_NAME = re.compile(r"(?<![\w.-])(?P<name>[\w.-]++)(?P<gap>(?:\\?['\"\]]){0,2}[ \t]{0,4}(?P<sign>=>|:=|=(?!=)|:)[ \t]{0,4})")
 _VALUE = re.compile(r"""(?:\\["'][^"'\\]*+|"(?>[^"\\]++|\\.)*+"?|'[^']*+'?|[^\s&;,'"<>|()\[\]{}]++)""", re.S)
 # How much of a value is looked at to decide; only a masked one is read to its end, and then left behind for good.
 _JUDGED = 300
@@ -25,7 +25,9 @@ _SQL = re.compile(
     r"(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)|\bpassword)\s{1,4}(?P<secret>'[^']*+'?|\"[^\"]*+\"?)", re.I
 )
 _NETRC = re.compile(r"\blogin\s{1,4}\S{1,80}\s{1,4}password\s{1,4}(?P<secret>\S++)", re.I)
-_AT_HOST = re.compile(r"(?<![\w./:@-])[A-Za-z][\w.-]{0,60}:(?P<secret>[^\s:@/'\"]{1,100})@(?!sha\d)(?=[\w.-]{2})")
+_AT_HOST = re.compile(
+    r"(?<![\w./:@-])(?!mailto:|sip:|xmpp:)[A-Za-z][\w.-]{0,60}:(?P<secret>[^\s:@/'\"]{1,100})@(?!sha\d)(?=[\w.-]{2})"
+)
 
 
 def secrets(text: str) -> Iterator[Span]:
