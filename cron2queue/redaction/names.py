@@ -60,6 +60,10 @@ _BEFORE_KEY = _words("""
     api access secret private encryption master auth account storage app signing shared service admin user
     client write ingest integration routing smtp redis proxy http
     """)
+# What stands before `key` and makes it a public one, a column or a file of the host.
+_OPEN_KEYS = frozenset(
+    {"encrypt", "sign", "gpg", "ssh", "host", "sort", "primary", "foreign", "group", "partition", "hot", "cache"}
+)
 # Ends that name something about a secret, or where it lies.
 _ABOUT = _words("""
     file files path dir folder fd stdin command cmd name type length len size policy ttl expiry expires expire
@@ -92,6 +96,8 @@ def _of_parts(parts: list[str]) -> Strength:
         return Strength.STRONG
     if last in ("key", "auth") and len(parts) > 1 and parts[-2] in _BEFORE_KEY:
         return Strength.STRONG
+    if last == "key" and len(parts) > 1 and parts[-2] in _OPEN_KEYS:
+        return Strength.NONE
     if last in _WEAK or last.endswith("key") or any(part in _STRONG for part in parts):
         return Strength.NONE if last in _INNOCENT else Strength.WEAK
     return Strength.NONE
