@@ -10,10 +10,11 @@ from cron2queue.evidence.inputs import LogFile, LogSet
 from cron2queue.evidence.log_format import Event, Op
 from cron2queue.evidence.reading import Formats, JournalReader, Reader, SyslogReader, new_formats, reader_of
 from cron2queue.evidence.sampling import last_stamp, sampled
-from cron2queue.evidence.stamps import Clock, NoStamp, first_years, stamp_of
+from cron2queue.evidence.stamps import Clock, NoStamp, first_years, stamp_of, years_before
 from cron2queue.evidence.statistics import Window
 from cron2queue.evidence.tally import moment
 
+_NOT_LONG = timedelta(days=62)
 Progress = Callable[[int, int], None]
 
 
@@ -56,11 +57,23 @@ def _years(files: Sequence[LogFile], samples: Sequence[Sequence[bytes | None]], 
     """The year of each file's first line; the date of the newest file, where it is known, bounds it from above."""
     if not files:
         return []
-    end = files[-1].end
-    bound = newest if end is None else min(newest, end + timedelta(days=1))
     known = [[stamp for stamp in stamps if stamp is not None] for stamps in samples]
+    bound = _bound(files[-1], known[-1], newest)
     years = first_years(known, bound)
     return [year if stamps else bound.year for year, stamps in zip(years, known, strict=True)]
+
+
+def _bound(last: LogFile, stamps: Sequence[bytes], newest: datetime) -> datetime:
+    """A wall time that the last line cannot be later than.
+
+    The file's own time is believed when the last line is not long before it; else the file may have been copied, or
+    written on a host whose clock goes otherwise.
+    """
+    if last.end is None:
+        return newest
+    bound = min(newest, last.end + timedelta(days=1))
+    before = years_before(stamps[-1], bound) if stamps else timedelta(0)
+    return bound if last.dated or before < _NOT_LONG else newest
 
 
 def _file(file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look) -> Iterator[list[Event]]:

@@ -46,6 +46,8 @@ class LogFile:
     path: Path
     size: int
     end: datetime | None = None
+    dated: bool = False
+    """The name itself tells the end."""
     live: bool = False
     """Ask journalctl(1) instead of reading a file."""
 
@@ -113,7 +115,7 @@ def _add(path: Path, facts: os.stat_result, found: _Found) -> None:
     stem, order, dated = _rotation(path.name)
     modified = datetime.fromtimestamp(facts.st_mtime)
     end = min(dated, modified) if dated else modified
-    file = LogFile(path=path, size=facts.st_size, end=end)
+    file = LogFile(path=path, size=facts.st_size, end=end, dated=dated is not None)
     found.files.setdefault((str(path.parent), stem), []).append((order, file))
 
 

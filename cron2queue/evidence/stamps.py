@@ -73,6 +73,12 @@ def first_years(samples: Sequence[Sequence[bytes]], newest: datetime) -> list[in
     return years[::-1]
 
 
+def years_before(stamp: bytes, bound: datetime) -> timedelta:
+    """How long the stamp lies before this wall time, at the latest date that it can have."""
+    wall, _ = _before(stamp, bound, bound.year)
+    return bound - wall
+
+
 def _before(stamp: bytes, bound: datetime, year: int) -> tuple[datetime, int]:
     try:
         if stamp[:1].isdigit():

@@ -46,22 +46,21 @@ def _line(line: Line, file: CrontabFile, ids: dict[tuple[str, int], str], wrappe
     if unwrapped(line.command) is not None:
         return line.raw
     written = to_bytes(line.command_text)
-    body = line.raw.rstrip(b"\r\n")
-    end = line.raw[len(body) :]
-    start = body.rfind(written)
-    if not written.strip() or start < 0 or body[start:].rstrip() != written.rstrip():
+    start = line.raw.rfind(written)
+    rest = line.raw[start + len(written) :]
+    if not written.strip() or start < 0 or rest.strip():
         left.append(f"{file.path}:{line.number}: the command does not stand in the line as one piece")
         return line.raw
-    new = _command(
-        written.rstrip(), f"{wrapper} --entry={ids[file.path, line.number]}".encode(), percent=line.stdin is not None
-    )
+    words = f"{wrapper} --entry={ids[file.path, line.number]}".encode()
+    new = wrapped_command(written, words, percent=line.stdin is not None)
     if len(new) > _LONGEST_COMMAND:
         left.append(f"{file.path}:{line.number}: it would be longer than {_LONGEST_COMMAND} bytes, which Debian's cron refuses")
         return line.raw
-    return body[:start] + new + end
+    return line.raw[:start] + new + rest
 
 
-def _command(written: bytes, wrapper: bytes, *, percent: bool) -> bytes:
+def wrapped_command(written: bytes, wrapper: bytes, *, percent: bool) -> bytes:
+    """A command as it stands in a crontab, wrapped; `percent`: the daemon cuts it at the first unescaped percent sign."""
     cut = _first_percent(written) if percent else len(written)
     inner = written[:cut].replace(b"'", b"'\\''")
     return wrapper + b" --shell '" + inner + b"'" + written[cut:]

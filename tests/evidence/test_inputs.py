@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import zstandard
 from cron2queue.evidence.blocks import BLOCK, LONGEST_LINE, Limits, Tale, blocks
 from cron2queue.evidence.inputs import LogFile, log_sets
 
-from .looking import look, look_at
+from .looking import NOW, look, look_at
 
 LINE = b"Nov 30 11:06:01 web1 CRON[78]: (root) CMD ([82] job)\nNov 30 11:06:04 web1 CRON[78]: (root) END ([82] job)\n"
 
@@ -140,3 +141,34 @@ def test_bytes_that_are_not_utf_8_stay_apart(tmp_path: Path) -> None:
     _, runs = look_at(tmp_path, LINE.replace(b"job", b"caf\xe9"))
     assert runs[0].command == "caf\udce9"
     assert runs[0].seconds == 3
+
+
+@pytest.mark.parametrize(
+    ("modified", "stamp", "year"),
+    [
+        (datetime(2024, 5, 2), "Apr 30", 2024),  # an old log, kept as it was
+        (datetime(2026, 11, 30), "Apr 30", 2026),
+        (datetime(2026, 11, 30), "Dec 14", 2025),  # copied: its lines cannot be later than the report
+    ],
+)
+def test_the_year_is_the_latest_that_the_file_can_have(tmp_path: Path, modified: datetime, stamp: str, year: int) -> None:
+    path = tmp_path / "syslog"
+    path.write_bytes(LINE.replace(b"Nov 30", stamp.encode()))
+    os.utime(path, (modified.timestamp(), modified.timestamp()))
+    _, (run,) = look(path)
+    assert run.started.year == year
+
+
+def test_a_log_that_is_later_than_its_file_is_bounded_by_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "syslog"
+    path.write_bytes(LINE.replace(b"Nov 30", b"Dec 14"))
+    os.utime(path, (NOW.timestamp(), NOW.timestamp()))
+    _, (run,) = look(path, at=NOW + timedelta(days=15))
+    assert run.started.year == 2026
+
+
+def test_a_name_with_a_date_tells_the_year(tmp_path: Path) -> None:
+    path = tmp_path / "syslog-20230601"
+    path.write_bytes(LINE.replace(b"Nov 30", b"May 14"))
+    _, (run,) = look(path)
+    assert run.started.year == 2023

@@ -38,7 +38,7 @@ def test_the_wrapped_crontab_is_read_as_the_same_commands() -> None:
     file = crontab(TEXT)
     wrapped = crontab(wrap(file, entry_ids([file])).data.decode())
     for old, new in zip(file.entries, wrapped.entries, strict=True):
-        assert unwrapped(new.command) == old.command.rstrip()
+        assert (unwrapped(new.command) or "").rstrip() == old.command.rstrip()
         assert (new.stdin, new.user, new.schedule_text) == (old.stdin, old.user, old.schedule_text)
 
 
@@ -73,6 +73,20 @@ def test_a_wrapped_command_does_what_the_command_does(tmp_path: Path, command: s
     assert ran(new.command, new.stdin) == ran(old.command, old.stdin)
     (seen,) = read(tmp_path / "o.db")
     assert (seen.command, seen.entry) == (old.command, old.fingerprint)
+
+
+@pytest.mark.parametrize("dialect", ["debian", "cronie", "busybox", "freebsd", "openbsd"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "  \n"])
+def test_every_dialect_reads_the_same_commands_and_input_as_before(dialect: str, ending: str) -> None:
+    text = f"0 1 * * * echo 'a' \\\\ b%in 'x'  {ending}5 * * * * date +\\%F{ending}"
+    file = crontab(text, kind=Kind.USER, path="-", dialect=dialect)
+    wrapped = wrap(file, entry_ids([file]))
+    again = crontab(wrapped.data.decode(), kind=Kind.USER, path="-", dialect=dialect)
+    assert wrapped.left == ()
+    assert [(unwrapped(each.command) or each.command).rstrip("\r ") for each in again.entries] == [
+        each.command.rstrip("\r ") for each in file.entries
+    ]
+    assert [each.stdin for each in again.entries] == [each.stdin for each in file.entries]
 
 
 def test_what_is_no_wrapped_command_is_not_unwrapped() -> None:
