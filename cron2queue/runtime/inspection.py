@@ -76,6 +76,7 @@ class Inspection:
         with connected(self.source) as connection:
             now, skew = self._clocks(connection)
             look = Overview(connection=connection, tables=self.tables, now=now, planned=planned or {}, cap=cap)
+            died = look.dead()
             return StatusView(
                 at=now,
                 database=self.source.shown,
@@ -83,7 +84,8 @@ class Inspection:
                 workers=look.workers(),
                 unclaimed=look.unclaimed(),
                 missed=tuple(missed),
-                dead=look.dead().groups,
+                dead=died.groups,
+                dead_looked_at=died.looked_at if died.partial else None,
                 lease_lost=figures.counted(connection, self.tables, now, "lease_lost"),
                 clock_skew=skew,
             )

@@ -103,9 +103,15 @@ class Tally:
         last = crashed or isinstance(outcome, GiveUp) or job.attempt >= job.max_attempts
         self._add(job.queue, job.kind, "dead" if last else "retried")
         paused = isinstance(outcome, RetryAt) and outcome.pause_kind_seconds is not None
-        cause = "429" if paused else foreign_cause(f"{outcome.message}\n{outcome.diagnostic}")
+        cause = "429" if paused else foreign_cause(_said(settlement))
         if cause:
             self._add(job.queue, job.kind, f"foreign:{cause}")
+
+
+def _said(settlement: Settlement) -> str:
+    """What a failed attempt says of its trouble; a program says it at the end of its output."""
+    outcome = settlement.outcome
+    return "\n".join((outcome.message[-1000:], outcome.diagnostic[-2000:], settlement.record.output_tail[-1000:]))
 
 
 _NAMES: dict[type, str] = {

@@ -164,6 +164,11 @@ class DeadView:
     looked_at: int
     total: Count
 
+    @property
+    def partial(self) -> bool:
+        """Whether there are more than were looked at."""
+        return self.total.capped or self.looked_at < self.total.n
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptView:
@@ -248,5 +253,6 @@ class StatusView:
     unclaimed: tuple[UnclaimedKind, ...] = ()
     missed: tuple[MissedTick, ...] = ()
     dead: tuple[DeadGroup, ...] = ()
+    dead_looked_at: int | None = None  # so many of the newest are in the groups; None: all
     lease_lost: int = 0  # writes refused in the last hour because the lease had gone to another worker
     clock_skew: float | None = None  # this host's clock minus the database's, in seconds

@@ -105,6 +105,12 @@ def test_each_end_of_an_attempt_is_counted_for_what_it_is(outcome: Outcome, atte
     assert {series for series in found if not series.startswith(("wait", "run"))} == expected
 
 
+def test_a_program_says_it_at_the_end_of_its_output() -> None:
+    tail = "x" * 5000 + "\ncurl: (22) The requested URL returned error: 503\n"
+    assert counted(GiveUp(reason="permanent"), output_tail=tail)["foreign:503"] == 1
+    assert "foreign:503" not in counted(Done(), output_tail=tail)
+
+
 def test_a_lost_lease_is_counted_as_that_and_nothing_else() -> None:
     assert counted(Done(), held=False) == {"lease_lost": 1}
 

@@ -17,7 +17,7 @@ def dead_lines(groups: Sequence[DeadGroup], now: datetime, canvas: Canvas) -> It
     """One row a group, the largest first."""
     grid = Grid(
         [
-            *(Column("dead", right=True), Column("kind", shrinks=True), Column("error", shrinks=True)),
+            *(Column("dead", right=True), Column("kind", shrinks=True), Column("error", shrinks=True, least=44)),
             *(Column("first", rank=3), Column("last", rank=1), Column("for example", rank=2)),
         ]
     )
@@ -44,6 +44,6 @@ def dead_screen(dead: DeadView, now: datetime, canvas: Canvas) -> Iterator[Text]
 
 
 def _scope(dead: DeadView) -> str:
-    if dead.total.capped or dead.looked_at < dead.total.n:
+    if dead.partial:
         return f"grouped: the newest {dead.looked_at:,} of them"
     return "by kind and error"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 GAP = 2
-LEAST = 8  # columns that a shrinking column keeps
+LEAST = 8  # columns that a shrinking column keeps when nothing else can leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`rank` 0 stays; the highest rank leaves first. One column of a grid should shrink."""
+    """`rank` 0 stays; the highest rank leaves first, before one that shrinks is narrower than `least`."""
 
     title: str
     right: bool = False
     rank: int = 0
     shrinks: bool = False
+    least: int = 2 * LEAST
 
 
 def columns_of(text: str) -> int:
@@ -84,7 +85,7 @@ class Grid:
         return kept, widths
 
     def _too_wide(self, kept: list[int], widths: dict[int, int], room: int) -> bool:
-        least = sum(min(widths[i], 2 * LEAST) if self._columns[i].shrinks else widths[i] for i in kept)
+        least = sum(min(widths[i], self._columns[i].least) if self._columns[i].shrinks else widths[i] for i in kept)
         return least + GAP * (len(kept) - 1) > room
 
     def _line(self, row: tuple[Cell, ...], kept: list[int], widths: dict[int, int], indent: int) -> Text:

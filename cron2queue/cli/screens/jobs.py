@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("queue", rank=6),
     Column("tries", right=True, rank=5),
     Column("since", rank=3),
-    Column("message", shrinks=True, rank=2),
+    Column("message", shrinks=True, rank=2, least=28),
 )
 
 

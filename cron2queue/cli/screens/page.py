@@ -133,7 +133,7 @@ def _queue(queue: QueueView, judgements: Sequence[Judgement]) -> PageQueue:
         level=_LEVELS[worst(about)],
         remark=(f"paused by {shown(queue.paused_by)}" if queue.paused_by else "paused") if queue.paused else "",
         oldest="0s" if age is None else duration(age),
-        oldest_note="nothing waits" if age is None else "waits the oldest",
+        oldest_note="nothing waits" if age is None else "oldest",
         gauge=None,
         gauge_label="",
         figures=tuple(_figures(queue)),

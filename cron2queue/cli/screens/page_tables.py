@@ -119,4 +119,6 @@ def _dead(status: StatusView) -> Table:
         for group in status.dead[:ROWS]
     )
     columns = (Head("dead", right=True), Head("kind"), Head("error"), Head("last"), Head("for example"))
-    return Table(id="dead", title="Dead", note="by kind and error", columns=columns, rows=rows)
+    counted = "" if status.dead_looked_at is None else f", of the newest {status.dead_looked_at:,}"
+    note = f"by kind and error{counted}"
+    return Table(id="dead", title="Dead", note=note, columns=columns, rows=rows)

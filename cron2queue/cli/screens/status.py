@@ -45,8 +45,14 @@ def status_lines(status: StatusView, judgements: Sequence[Judgement], canvas: Ca
     yield from _missed(status, canvas)
     if status.dead:
         yield Text()
-        yield heading("DEAD", "`cron2queue dead list` shows all, `dead requeue` gives them another chance", canvas)
+        yield heading("DEAD", _dead_note(status), canvas)
         yield from dead_lines(status.dead[:DEAD_SHOWN], status.at, canvas)
+
+
+def _dead_note(status: StatusView) -> str:
+    if status.dead_looked_at is not None:
+        return f"of the newest {status.dead_looked_at:,}; `cron2queue dead list` looks at more"
+    return "`cron2queue dead list` shows all, `dead requeue` gives them another chance"
 
 
 def _head(status: StatusView, canvas: Canvas) -> Iterator[Text]:

@@ -1,7 +1,7 @@
 """The dead, grouped by kind and error, over the newest of them: a million dead jobs are a few lines."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, or_, select
 from cron2queue.runtime.instants import EPOCH
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible
-from cron2queue.runtime.sight.queues import capped, names
+from cron2queue.runtime.sight.queues import capped, names, priorities
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import COUNT_CAP, Count, DeadGroup, DeadView
 
@@ -29,7 +29,7 @@ def dead(connection: Connection, tables: Tables, wanted: JobFilter, cap: int = C
     """The newest dead jobs that fit the filter, grouped; the filter's own states are not asked."""
     if impossible(wanted):
         return DeadView(groups=(), looked_at=0, total=Count())
-    rows = list(_newest(connection, tables, wanted, cap))
+    rows = _newest(connection, tables, wanted, cap)
     total = Count()
     for queue in _queues(connection, tables, wanted):
         jobs = tables.jobs.c
@@ -47,19 +47,20 @@ def _queues(connection: Connection, tables: Tables, wanted: JobFilter) -> list[s
     return [wanted.queue] if wanted.queue is not None else names(connection, tables)
 
 
-def _newest(connection: Connection, tables: Tables, wanted: JobFilter, cap: int) -> Iterator[Any]:
-    """Up to `cap` dead jobs a queue. Index order is priority, then age; within the cap that is all of them."""
+def _newest(connection: Connection, tables: Tables, wanted: JobFilter, cap: int) -> list[Any]:
+    """Up to `cap` dead jobs of each queue, those that were accepted last; each priority is a stretch of the claim index."""
     jobs = tables.jobs.c
+    columns = (jobs.id, jobs.public_id, jobs.kind, jobs.message, jobs.finished_at)
+    found: list[Any] = []
     for queue in _queues(connection, tables, wanted):
-        newest = (
-            select(jobs.id)
-            .where(jobs.queue == queue, jobs.state == JobState.DEAD)
-            .order_by(jobs.priority.desc(), jobs.id.desc())
-            .limit(cap)
-            .subquery()
-        )
-        columns = (jobs.public_id, jobs.kind, jobs.message, jobs.finished_at)
-        yield from connection.execute(select(*columns).join(newest, jobs.id == newest.c.id).where(*conditions(tables, wanted)))
+        rows: list[Any] = []
+        for priority in priorities(connection, tables, queue, JobState.DEAD):
+            here = (jobs.queue == queue, jobs.state == JobState.DEAD, jobs.priority == priority)
+            newest = select(jobs.id).where(*here).order_by(jobs.id.desc()).limit(cap).subquery()
+            chosen = select(*columns).join(newest, jobs.id == newest.c.id).where(*conditions(tables, wanted))
+            rows += connection.execute(chosen).all()
+        found += sorted(rows, key=lambda row: -row.id)[:cap]
+    return found
 
 
 def grouped(rows: Iterable[Any]) -> list[DeadGroup]:

@@ -18,6 +18,7 @@ from cron2queue.runtime.views import WINDOW_SECONDS, KindView, Total
 
 SAMPLE = 4_000  # jobs
 MOST_TOTALS = 200_000
+DUE_LOOKED_AT = 10_000  # scheduled jobs among which retries are looked for
 _CHUNK = 500
 SUCCESS = frozenset({"done"})
 NEUTRAL = frozenset({"cancelled", "released"})  # neither done nor failed
@@ -48,7 +49,8 @@ def recent(connection: Connection, tables: Tables, now: datetime, seconds: float
     jobs = tables.jobs.c
     columns = (jobs.id, jobs.queue, jobs.kind, jobs.state)
     ended = select(*columns).where(jobs.finished_at >= since).order_by(jobs.finished_at.desc()).limit(SAMPLE)
-    waiting = select(*columns).where(jobs.due_at.is_not(None), jobs.attempts > 0).order_by(jobs.due_at).limit(SAMPLE)
+    soon = select(jobs.id).where(jobs.due_at.is_not(None)).order_by(jobs.due_at).limit(DUE_LOOKED_AT).subquery()
+    waiting = select(*columns).join(soon, jobs.id == soon.c.id).where(jobs.attempts > 0).limit(SAMPLE)
     ended_jobs = connection.execute(ended).all()
     waiting_jobs = connection.execute(waiting).all()
     attempts = tuple(_attempts(connection, tables, [*ended_jobs, *waiting_jobs], since))

@@ -12,12 +12,11 @@ from sqlalchemy import Connection, Select, func, select
 
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible, view
-from cron2queue.runtime.sight.queues import names
+from cron2queue.runtime.sight.queues import names, priorities
 from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import JobView
 
-LOOKED_AT = 50_000  # rows of one stretch that a filter looks at
-MOST_PRIORITIES = 20
+LOOKED_AT = 20_000  # rows of one stretch that a filter looks at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,22 +82,8 @@ def _stretches(
 ) -> Iterator[tuple[Sequence[int], bool]]:
     for queue in [wanted.queue] if wanted.queue is not None else names(connection, tables):
         for state in wanted.states:
-            for priority in _priorities(connection, tables, queue, state):
+            for priority in priorities(connection, tables, queue, state):
                 yield _stretch(connection, tables, wanted, _newest(tables, queue, state, priority, before))
-
-
-def _priorities(connection: Connection, tables: Tables, queue: str, state: JobState) -> Iterator[int]:
-    """The priorities in one (queue, state), by a walk along the index."""
-    jobs = tables.jobs.c
-    last: int | None = None
-    for _ in range(MOST_PRIORITIES):
-        beyond = () if last is None else (jobs.priority > last,)
-        last = connection.execute(
-            select(func.min(jobs.priority)).where(jobs.queue == queue, jobs.state == state, *beyond)
-        ).scalar()
-        if last is None:
-            return
-        yield last
 
 
 def _newest(tables: Tables, queue: str, state: JobState, priority: int, before: int | None) -> Select[tuple[Any]]:

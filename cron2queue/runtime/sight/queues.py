@@ -11,6 +11,7 @@ from cron2queue.runtime.tables import Tables
 from cron2queue.runtime.views import COUNT_CAP, Count
 
 MOST_QUEUES = 500
+MOST_PRIORITIES = 20
 COUNTED = (
     *(JobState.READY, JobState.SCHEDULED, JobState.BLOCKED, JobState.RUNNING),
     *(JobState.CANCEL_REQUESTED, JobState.DEAD),
@@ -29,6 +30,20 @@ def names(connection: Connection, tables: Tables) -> list[str]:
         found.add(following)
         last = following
     return sorted(found)
+
+
+def priorities(connection: Connection, tables: Tables, queue: str, state: JobState) -> Iterator[int]:
+    """The priorities in one (queue, state), by a walk along the index."""
+    jobs = tables.jobs.c
+    last: int | None = None
+    for _ in range(MOST_PRIORITIES):
+        beyond = () if last is None else (jobs.priority > last,)
+        last = connection.execute(
+            select(func.min(jobs.priority)).where(jobs.queue == queue, jobs.state == state, *beyond)
+        ).scalar()
+        if last is None:
+            return
+        yield last
 
 
 def capped(connection: Connection, rows: Select[Any], cap: int = COUNT_CAP) -> Count:
