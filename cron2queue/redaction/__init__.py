@@ -5,8 +5,7 @@ URLs, assignments and headers, `shapes` knows what keys of well-known services l
 secret (`$PASS`, `${PASS}`, `$(cat file)`, `--password-file F`) stays readable: that is how it should be done.
 """
 
-from cron2queue.redaction import arguments, patterns, shapes
-from cron2queue.redaction.spans import Span
+from cron2queue.redaction.spans import Span, has_long_run
 
 MASK = "‹secret›"
 
@@ -31,7 +30,7 @@ _HINTS = (
 
 def _may_hold_one(text: str) -> bool:
     low = text.lower()
-    return any(hint in low for hint in _HINTS) or shapes.has_long_run(text)
+    return any(hint in low for hint in _HINTS) or has_long_run(text)
 
 
 def redact(text: str) -> str:
@@ -44,6 +43,8 @@ def secret_spans(text: str) -> list[Span]:
     """Where the secrets stand, in order and without overlap, for those who must map columns through the masks."""
     if not _may_hold_one(text):
         return []
+    from cron2queue.redaction import arguments, patterns, shapes  # their patterns cost more to build than most programs run
+
     merged: list[Span] = []
     for start, end in sorted([*arguments.secrets(text), *patterns.secrets(text), *shapes.secrets(text)]):
         if start >= end:

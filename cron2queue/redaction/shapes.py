@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cron2queue.redaction.spans import Span
+from cron2queue.redaction.spans import LONG_RUN, Span
 
 _KNOWN = re.compile(
     r"""(?<![\w-])(?:
@@ -28,13 +28,7 @@ _HOOK = re.compile(
 )
 _PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_ENDS = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_RUN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/_=-]{32,}+")
 _BITS = 4.2  # a character; English and identifiers stay below 4, random base64 of 32 characters is above 4.4
-
-
-def has_long_run(text: str) -> bool:
-    """True when the text holds a run of letters and digits that is long enough to be a key."""
-    return len(text) >= 32 and _RUN.search(text) is not None
 
 
 def secrets(text: str) -> Iterator[Span]:
@@ -42,7 +36,7 @@ def secrets(text: str) -> Iterator[Span]:
     yield from (found.span() for found in _KNOWN.finditer(text))
     yield from (found.span("secret") for found in _HOOK.finditer(text))
     yield from _private_keys(text)
-    yield from (found.span() for found in _RUN.finditer(text) if _is_random(found.group()))
+    yield from (found.span() for found in LONG_RUN.finditer(text) if _is_random(found.group()))
 
 
 def _private_keys(text: str) -> Iterator[Span]:
