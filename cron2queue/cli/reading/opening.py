@@ -91,6 +91,14 @@ def _read_descriptor(path: Path) -> bytes:
         raise _refusal(path, error) from error
 
 
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder, as far as that can be known: what cannot be looked at is told when it is read."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def read_stream(stream: IO[bytes]) -> bytes:
     """All of standard input, within the limit."""
     return _bounded(stream, "-")
@@ -111,13 +119,14 @@ def inside(root: Path, path: str) -> Path:
             del resolved[-1:]
             continue
         here = root.joinpath(*resolved, part)
-        if not here.is_symlink():
+        try:
+            target = str(here.readlink())
+        except (OSError, ValueError):  # no link, or not to be looked at: told when it is read
             resolved.append(part)
             continue
         links += 1
         if links > _MOST_LINKS:
             raise NotRead(here, "its symbolic links go round in a circle", "correct the links")
-        target = str(here.readlink())
         if target.startswith("/"):
             resolved = []
         pending.extend([step for step in target.split("/") if step not in ("", ".")][::-1])
