@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TextIO
 
@@ -53,6 +52,8 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:

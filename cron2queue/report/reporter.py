@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
@@ -58,6 +57,8 @@ def reporter_named(name: str) -> Reporter:
     """The reporter of this name; raises UsageError with the nearest name for any other. Imports only that one."""
     names = reporter_names()
     if name not in names:
+        import difflib  # only a mistake needs it
+
         near = difflib.get_close_matches(name, names, n=1)
         remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
         raise UsageError(f"there is no format {name!r}", remedy=remedy, place="--format")
