@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
-from cron2queue.generator.crontab_lines import moved_line, new_line, read_line
+from cron2queue.generator.crontab_lines import moved_line, new_line, observed_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ
 from cron2queue.plan.blocks import Block, replaced
@@ -139,15 +139,27 @@ def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], s
     if move.job.decision is Decision.FIX:
         return _repaired(move, request)
     if move.job.decision not in CHANGING:
-        return moved_line(move), (), f"starts at another time, as the plan says: {move.entry.schedule_text} before"
+        return _staying(move, request)
     engine = engine_named(move.job.engine)
-    engine.refuse(move)
+    engine.refuse(move, request.plan)
     command = engine.cron_command(move, request.plan)
     if command is None:
         _prove_target(move, request, engine)
         return None, (), ""
     line, note = _prove_new_schedule(move, request, command, engine)
     return line, command.needs, note
+
+
+def _staying(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
+    """An entry that stays, at another time or with its runs recorded, or both."""
+    notes, line = [], move.entry.raw
+    if move.job.settings.schedule != move.entry.schedule_text:
+        line = moved_line(move)
+        notes.append(f"starts at another time, as the plan says: {move.entry.schedule_text} before")
+    if request.plan.project.observe:
+        line = observed_line(line, move, request.plan.project.python)
+        notes.append("its runs are recorded; it starts and does what it did before")
+    return line, (), "; ".join(notes)
 
 
 def _repaired(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
@@ -163,7 +175,8 @@ def _changes_something(move: Move, request: Request) -> bool:
         return False
     if move.job.decision is Decision.FIX:
         return move.job.settings.entry in request.repairs
-    return move.job.decision in CHANGING or move.job.settings.schedule != move.entry.schedule_text
+    moved = move.job.settings.schedule != move.entry.schedule_text
+    return move.job.decision in CHANGING or moved or (request.plan.project.observe and move.file.editable)
 
 
 def _change(move: Move, request: Request) -> Change:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.dialect import Context, dialect_named
 from cron2queue.crontab.lines import Entry, Kind
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.evidence.wrapping import unwrapped, wrap
 from cron2queue.generator.engine import CannotConvert
-from cron2queue.generator.shell import NotWritable, cron_command
+from cron2queue.generator.shell import NotWritable, cron_command, sh_words
 from cron2queue.plan.blocks import ended
 from cron2queue.text import to_bytes, to_text
 
@@ -49,6 +51,22 @@ def moved_line(move: Move) -> bytes:
     if entry is None or (entry.command, entry.stdin, entry.user) != (old.command, old.stdin, old.user):
         raise CannotConvert(f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule")
     return line
+
+
+def observed_line(line: bytes, move: Move, python: str) -> bytes:
+    """The line with its command started through the recorder. Raises CannotConvert when it cannot be wrapped."""
+    entry = read_line(line, move)
+    if entry is None:
+        raise CannotConvert("the line cannot be read by itself, so that its runs cannot be recorded")
+    one = replace(move.file, lines=(entry,))
+    ids = {(one.path, entry.number): move.job.settings.entry or entry.fingerprint}
+    wrapped = wrap(one, ids, wrapper=sh_words(python, "-m", "cron2queue.evidence.recorder"))
+    made = read_line(wrapped.data, move)
+    if wrapped.left or made is None or unwrapped(made.command) is None:
+        raise CannotConvert(wrapped.left[0] if wrapped.left else "its runs cannot be recorded: it is recorded already")
+    if (made.stdin, made.user) != (entry.stdin, entry.user) or not same_schedule(entry.schedule, made.schedule):
+        raise CannotConvert("with the recorder before it, cron would read the line differently")
+    return wrapped.data
 
 
 def same_schedule(old: Schedule, new: Schedule) -> bool:

@@ -73,7 +73,7 @@ class Engine(ABC):
         """The name in the plan and on the command line: that of the module."""
         return cls.__module__.rpartition(".")[2].replace("_", "-")
 
-    def refuse(self, move: Move) -> None:
+    def refuse(self, move: Move, plan: Plan) -> None:
         """Raise CannotConvert when this target cannot keep what the plan says."""
         settings = move.job.settings
         reason = self.overlaps[settings.overlap]

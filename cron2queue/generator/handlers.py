@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.generator.artifacts import PROGRAM, SHARED, Artifact
+from cron2queue.plan.builder import SHADOW, handler_path
 from cron2queue.plan.model import Language
 from cron2queue.plan.naming import module_name
 from cron2queue.runtime.settings import OLD_COMMAND, PLAN_NAME
@@ -41,6 +42,11 @@ class HandlerPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowPage:
+    """The stand-in of shadow mode has nothing to fill in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerPage:
     """What a producer's template may use; `enqueue` are the words of the command that makes one job."""
 
@@ -59,7 +65,7 @@ def _environment(settings: JobSettings) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(merged.items()))
 
 
-def _handler(move: Move, workshop: Workshop) -> Artifact:
+def _handler(move: Move, path: str, workshop: Workshop) -> Artifact:
     settings, language = move.job.settings, workshop.plan.project.language
     page = HandlerPage(
         name=settings.name,
@@ -74,7 +80,7 @@ def _handler(move: Move, workshop: Workshop) -> Artifact:
     )
     text = workshop.templates.render(f"sqlqueue/handlers/handler.{ENDINGS[language]}.j2", page)
     mode = SHARED if language is Language.PYTHON else PROGRAM
-    return Artifact(path=settings.handler, content=to_bytes(text), mode=mode)
+    return Artifact(path=path, content=to_bytes(text), mode=mode)
 
 
 def _producer(move: Move, workshop: Workshop) -> Artifact:
@@ -87,12 +93,17 @@ def _producer(move: Move, workshop: Workshop) -> Artifact:
 
 
 def _artifacts(workshop: Workshop) -> Iterator[Artifact]:
+    if any(move.job.settings.handler == SHADOW for move in workshop.moves):
+        text = workshop.templates.render("sqlqueue/handlers/shadow.sh.j2", ShadowPage())
+        yield Artifact(path=SHADOW, content=text.encode(), mode=PROGRAM)
     expected = f".{ENDINGS[workshop.plan.project.language]}"
     for move in workshop.moves:
         handler = move.job.settings.handler
+        if handler == SHADOW:
+            handler = OLD_COMMAND if move.job.secret else handler_path(move.job.name, workshop.plan.project.language)
         # A handler that was renamed to another language or to a file of their own is the user's affair.
         if handler != OLD_COMMAND and handler.startswith("handlers/") and handler.endswith(expected):
-            yield _handler(move, workshop)
+            yield _handler(move, handler, workshop)
         if move.job.decision is Decision.SPLIT:
             yield _producer(move, workshop)
 

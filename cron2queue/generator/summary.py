@@ -28,6 +28,8 @@ def _then(job: PlannedJob, prepared: Prepared) -> str:
         return "switched off"
     if job.decision is Decision.FIX:
         return "repaired, stays"
+    if job.decision in (Decision.KEEP, Decision.ASK):
+        return change.note.partition(",")[0] or "stays"
     limits = f"{settings.overlap:<8}  timeout {settings.timeout:g} s"
     if job.engine in ("systemd", "guard"):
         return f"{'timer' if job.engine == 'systemd' else 'guarded':<20} {limits}"

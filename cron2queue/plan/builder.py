@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _ENDINGS = {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}
 _DAY = 86400
+SHADOW = "handlers/shadow.sh"
+"""The handler of every job in shadow mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,12 @@ class _Builder:
         self.files = {file.path: file for file in audit.files}
         self.kinds: dict[str, Character] = {}
 
+    def _handler(self, name: str, *, secret: bool) -> str:
+        """In shadow mode nothing is worked off; a command with a password is run from the plan, without a stub."""
+        if self.project.shadow:
+            return SHADOW
+        return OLD_COMMAND if secret else handler_path(name, self.project.language)
+
     def job(self, verdict: Verdict, name: str, user: str | None, queue: str) -> PlannedJob:
         """One planned job out of one verdict."""
         entry, kind = verdict.entry, character(verdict)
@@ -126,7 +134,7 @@ class _Builder:
             scope=Scope.HOST,
             missed=_missed(verdict, gap),
             # Also for entries that stay: whoever changes the decision by hand gets a handler at the next run.
-            handler=OLD_COMMAND if secret else handler_path(name, self.project.language),
+            handler=self._handler(name, secret=secret),
             memory_limit=kind.memory_limit,
         )
         notes = _notes(kind, time, decision)

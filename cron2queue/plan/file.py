@@ -6,6 +6,7 @@ the crontab and the evidence. Tables, comments and blank lines stay where they a
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -197,8 +198,8 @@ def merge(
     new = tomlkit.dumps(document)
     # Read back as a whole: what is written is what everybody will read.
     result = PlanText(new, path)
-    written = result.document()
-    settings = read_settings(result, written.unwrap())
+    written = tomllib.loads(new)
+    settings = read_settings(result, written)
     project = read_project(result, written, fresh.project)
     plan = Plan(
         project=project,

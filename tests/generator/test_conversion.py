@@ -202,6 +202,27 @@ def test_in_shadow_the_old_lines_keep_running(convert: Convert, tmp_path: Path) 
     at = new.index("# cron2queue shadows the next line on 2026-11-30: import-orders")
     assert new[at + 1].startswith("*/5 * * * *   www-data  cd /srv/shop")
     assert "enqueue import-orders" in new[at + 2]
+    assert 'handler = "handlers/shadow.sh"' in (tmp_path / "out/cron2queue.toml").read_text()
+    assert (tmp_path / "out/handlers/import_orders.py").exists()
+    own = convert(SHOP, edit=lambda plan: plan.replace('"handlers/shadow.sh"', '"handlers/import_orders.py"'))
+    assert "work twice" in own.draft.refused["import-orders"]
+
+
+def test_after_shadow_the_handlers_do_the_work(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"}, shadow=True)
+    convert(SHOP, edit=lambda plan: plan.replace("shadow = true", "shadow = false"))
+    assert 'handler = "handlers/import_orders.py"' in (tmp_path / "out/cron2queue.toml").read_text()
+    assert "shadows" not in (tmp_path / "out/crontab.new").read_text()
+
+
+def test_entries_that_stay_can_have_their_runs_recorded(convert: Convert, tmp_path: Path) -> None:
+    text = "SHELL=/bin/sh\n0 3 * * * www-data bin/nightly 'a b' --date=$(date +\\%F)\n"
+    prepared = convert(text, observe=True)
+    new = next(line for line in lines(tmp_path) if "recorder" in line)
+    assert new.startswith("0 3 * * * www-data /usr/bin/python3 -m cron2queue.evidence.recorder --entry=")
+    assert prepared.draft.refused == {}
+    again = convert((tmp_path / "out/crontab.new").read_text(), observe=True)
+    assert {str(change.fate) for change in again.changes} == {"same"}
 
 
 def test_busybox_gets_the_descriptor_form_and_no_percent_escapes(convert: Convert, tmp_path: Path) -> None:

@@ -69,14 +69,17 @@ def escaped(text: str) -> str:
 FRAGMENTS = fragments()
 
 
-def crontab(tmp_path: Path) -> str:
-    """One entry a fragment, written as Debian's cron wants it."""
+SIGNS = {"queue": "user-waits=yes lost-on-failure=yes", "guard": "user-waits=no lost-on-failure=yes overlap-hurts=no"}
+
+
+def crontab(tmp_path: Path, decision: str) -> str:
+    """One entry a fragment, written as Debian's cron wants it, with declared signs that decide."""
     folder = tmp_path / "results"
     folder.mkdir()
     lines = []
     for number, fragment in enumerate(FRAGMENTS):
         command = cron_command(f"printf %s {sh(fragment)} > {folder}/{number:03d}", doubled=True)
-        lines.append(f"# cron2queue: name=job-{number:03d}\n*/5 * * * * {command}\n")
+        lines.append(f"# cron2queue: name=job-{number:03d} {SIGNS[decision]}\n*/5 * * * * {command}\n")
     return "".join(lines)
 
 
@@ -85,11 +88,7 @@ def check(tmp_path: Path, *, refused: set[int] = frozenset()) -> None:  # type: 
     for number, fragment in enumerate(FRAGMENTS):
         if number not in refused:
             assert (results / f"{number:03d}").read_text() == fragment, number
-    canaries = [
-        path
-        for root in (tmp_path, Path.cwd(), Path.home())
-        for path in root.glob("**/CANARY" if root == tmp_path else "CANARY")
-    ]
+    canaries = [*tmp_path.glob("**/CANARY"), *Path.cwd().glob("CANARY"), *Path.home().glob("CANARY")]
     assert canaries == []
 
 
@@ -104,12 +103,9 @@ def run_all(commands: list[list[str]], tmp_path: Path, stdin: str = "null") -> N
 
 
 def converted(convert: Convert, tmp_path: Path, decision: str, **options: Any) -> Any:
-    text = crontab(tmp_path)
     options = {"kind": Kind.USER, "path": "/home/user/crontab", **options}
-    convert(text, **options)
-    names = {f"job-{number:03d}": decision for number in range(COUNT)}
-    prepared = convert(text, decisions=names, **options)
-    assert len(prepared.merged.plan.jobs) == COUNT
+    prepared = convert(crontab(tmp_path, decision), **options)
+    assert [job.decision.lower() for job in prepared.merged.plan.jobs] == [decision] * COUNT
     return prepared
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.analyser.verdicts import Decision
-from cron2queue.generator.engine import CronCommand, Engine
+from cron2queue.generator.engine import CannotConvert, CronCommand, Engine
 from cron2queue.generator.handlers import handler_artifacts, producer_path
 from cron2queue.generator.migrations import migration_artifacts
 from cron2queue.generator.shell import sh_words
-from cron2queue.generator.units import worker_artifacts
+from cron2queue.generator.units import checked_user, worker_artifacts
 from cron2queue.generator.wrapping import Guard, guarded
+from cron2queue.plan.builder import SHADOW
 from cron2queue.runtime.settings import PLAN_NAME, Overlap
 
 if TYPE_CHECKING:
@@ -29,6 +30,16 @@ class SqlQueue(Engine):
     """The native target. Every overlap policy and both scopes are kept by the unique key and the limits in the table."""
 
     overlaps: ClassVar[Mapping[Overlap, str]] = dict.fromkeys(Overlap, "")
+
+    def refuse(self, move: Move, plan: Plan) -> None:
+        """Also refuse a handler that would do in shadow what the old line does at the same time."""
+        super().refuse(move, plan)
+        checked_user(move.job.settings.user)
+        if plan.project.shadow and move.job.settings.handler != SHADOW:
+            raise CannotConvert(
+                f"in shadow mode its handler {move.job.settings.handler} would do the work twice",
+                remedy=f'set handler = "{SHADOW}" in its table',
+            )
 
     def cron_command(self, move: Move, plan: Plan) -> CronCommand:
         """The producer's line; it holds nothing of the old command."""

@@ -110,9 +110,11 @@ class Systemd(Engine):
     }
     database_scope = "a unit is known to one host only; make it a queue job"
 
-    def refuse(self, move: Move) -> None:
+    def refuse(self, move: Move, plan: Plan) -> None:
         """Also refuse what no unit can say: odd shells, names of variables, users and control characters."""
-        super().refuse(move)
+        super().refuse(move, plan)
+        if plan.project.shadow:
+            raise CannotConvert("a timer cannot stand beside the old line: it would do the work twice")
         settings = move.job.settings
         if move.job.secret:
             raise CannotConvert("its command holds a password, which a unit would show to every user of the host")

@@ -1,0 +1,63 @@
+"""`cron2queue apply`: from convert to a changed crontab, through the command line."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+TEXT = "0 0 31 2 * root bin/never\n0 0 30 2 * root bin/neither\n"
+
+
+@pytest.fixture
+def crontab(tmp_path: Path) -> Path:
+    path = tmp_path / "crontab"
+    path.write_text(TEXT)
+    assert run("convert", str(path), "--into", str(tmp_path / "c2q")).status == 0
+    return path
+
+
+def test_without_a_terminal_it_wants_yes(crontab: Path) -> None:
+    words = [sys.executable, "-m", "cron2queue", "apply", str(crontab.parent / "c2q")]
+    ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert "--yes" in ran.stderr
+    assert crontab.read_text() == TEXT
+
+
+@pytest.mark.parametrize(("answer", "changed"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
+def test_on_a_terminal_it_asks(answer: bytes, changed: bool, crontab: Path) -> None:
+    leader, follower = pty.openpty()
+    words = [sys.executable, "-m", "cron2queue", "apply", str(crontab.parent / "c2q")]
+    asked = subprocess.Popen(words, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.write(leader, answer)
+    _, err = asked.communicate(timeout=60)
+    os.close(leader)
+    os.close(follower)
+    assert asked.returncode == 0
+    assert b"[y/N]" in err
+    assert (crontab.read_text() != TEXT) is changed
+
+
+def test_one_entry_then_the_rest(crontab: Path) -> None:
+    folder = str(crontab.parent / "c2q")
+    assert run("apply", folder, "--only", "neither", "--yes").status == 0
+    assert crontab.read_text().startswith("0 0 31 2 * root bin/never\n# cron2queue switched off")
+    assert run("convert", str(crontab), "--into", folder, "--check").status == 0
+    assert run("apply", folder, "--yes").status == 0
+    assert crontab.read_text().count("# cron2queue switched off") == 2
+    assert "nothing to change" in run("apply", folder, "--yes").out
+
+
+def test_lock_files_are_asked_for_before_anything_changes(crontab: Path, tmp_path: Path) -> None:
+    crontab.write_text("# cron2queue: name=work lost-on-failure=yes user-waits=yes\n*/5 * * * * root bin/work\n")
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--set", f"lock-folder={tmp_path}/locks")
+    assert run(*words).status == 0
+    before = crontab.read_text()
+    ran = run("apply", str(tmp_path / "c2q"), "--yes")
+    assert ran.status == 4
+    assert "tmpfiles" in ran.err
+    assert crontab.read_text() == before

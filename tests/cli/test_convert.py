@@ -1,0 +1,159 @@
+"""`cron2queue convert`, as a person runs it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+SHOP = Path(__file__).resolve().parents[2] / "examples" / "shop"
+TEXT = """*/5 * * * * www-data cd /srv/shop && bin/import-orders
+0 3 * * * root /srv/backup/files.sh
+"""
+
+
+@pytest.fixture
+def crontab(tmp_path: Path) -> Path:
+    path = tmp_path / "crontab"
+    path.write_text(TEXT)
+    return path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_shop_is_converted_with_its_logs_and_nothing_else_is_touched(tmp_path: Path) -> None:
+    before = tree(SHOP)
+    words = ("convert", str(SHOP / "crontab"), "--logs", str(SHOP / "logs"), "--into", "c2q", "--tz", "Europe/Berlin")
+    ran = run(*words, cwd=tmp_path)
+    assert ran.status == 0, ran.err
+    assert "nothing else was changed" in ran.out
+    written = tree(tmp_path)
+    assert all(name.startswith("c2q/") for name in written)
+    assert {"cron2queue.toml", "REVIEW.md", "crontab.new", "crontab.diff", "PLAN.json"} <= {name[4:] for name in written}
+    assert tree(SHOP) == before
+
+
+def test_check_says_whether_the_folder_is_up_to_date_and_writes_nothing(crontab: Path, tmp_path: Path) -> None:
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet")
+    assert run(*words, "--check").status == 1
+    assert not (tmp_path / "c2q").exists()
+    assert run(*words).status == 0
+    before = tree(tmp_path)
+    assert run(*words, "--check").status == 0
+    crontab.write_text(TEXT + "1 1 * * * root bin/new\n")
+    assert run(*words, "--check").status == 1
+    crontab.write_text(TEXT)
+    assert tree(tmp_path) == before
+
+
+def test_the_check_does_not_depend_on_the_day(crontab: Path, tmp_path: Path) -> None:
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet")
+    assert run(*words, "--at", "2026-11-30").status == 0
+    assert run(*words, "--at", "2026-12-24", "--check").status == 0
+
+
+def test_a_dry_run_shows_and_writes_nothing(crontab: Path, tmp_path: Path) -> None:
+    ran = run("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--dry-run")
+    assert ran.status == 0
+    assert "WOULD WRITE" in ran.out
+    assert not (tmp_path / "c2q").exists()
+
+
+def test_standard_input_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "cron2queue", "convert", "-", "--kind", "system", "--into", "c2q"]
+    ran = subprocess.run(words, input=TEXT, text=True, capture_output=True, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    manifest = json.loads((tmp_path / "c2q/PLAN.json").read_text())
+    assert manifest["sources"][0]["target"] is None
+
+
+def test_several_crontabs_have_their_own_new_ones(crontab: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("0 4 * * * deploy bin/nightly\n")
+    assert run("convert", str(crontab), str(other), "--into", str(tmp_path / "c2q")).status == 0
+    assert (tmp_path / "c2q/crontabs/02.new").read_text() == other.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["nowhere"], 3, "nowhere"),
+        (["--language", "perl", "{crontab}"], 2, "one of python, php, shell, node"),
+        (["--engine", "sqlqueu", "{crontab}"], 2, "did you mean 'sqlqueue'"),
+        (["--set", "foldr=/x", "{crontab}"], 2, "did you mean 'folder'"),
+        (["--set", "folder", "{crontab}"], 2, "KEY=VALUE"),
+        (["--set", "prefix=drop table", "{crontab}"], 2, "at most 31"),
+        (["--only", "import-order", "{crontab}"], 2, "did you mean 'import-orders'"),
+        (["--timezone", "Europe/Berln", "{crontab}"], 2, "Europe/Berlin"),
+        (["--dialect", "debain", "{crontab}"], 2, "debian"),
+        (["--ask", "{crontab}"], 2, "not a terminal"),
+        (["/dev/null"], 3, "not a regular file"),
+        (["/etc/hostname"], 2, "no entry to convert"),
+    ],
+)
+def test_mistakes_are_told_in_a_paragraph(
+    words: list[str], status: int | None, said: str, crontab: Path, tmp_path: Path
+) -> None:
+    given = [word.format(crontab=crontab) for word in words]
+    ran = subprocess.run(
+        [sys.executable, "-m", "cron2queue", "convert", *given, "--into", str(tmp_path / "c2q")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == status
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not (tmp_path / "c2q").exists()
+
+
+def test_a_misspelt_key_of_the_plan_is_told_with_its_line(crontab: Path, tmp_path: Path) -> None:
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"))
+    assert run(*words).status == 0
+    plan = tmp_path / "c2q/cron2queue.toml"
+    plan.write_text(plan.read_text().replace("harden =", "hardn ="))
+    ran = run(*words)
+    assert ran.status == 2
+    assert "cron2queue.toml:" in ran.err
+    assert "did you mean 'harden'" in ran.err
+
+
+def test_the_folder_may_not_be_a_link(crontab: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert run("convert", str(crontab), "--into", str(tmp_path / "link")).status == 2
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+def test_a_relative_database_lies_in_the_plans_folder(crontab: Path, tmp_path: Path) -> None:
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--database", "sqlite:///./jobs.db")
+    assert run(*words).status == 0
+    assert f'database = "sqlite:///{tmp_path}/c2q/jobs.db"' in (tmp_path / "c2q/cron2queue.toml").read_text()
+
+
+def test_secrets_stay_out_of_what_is_shown_and_reviewed(tmp_path: Path) -> None:
+    (tmp_path / "crontab").write_text("*/5 * * * * root curl https://user:Geheim2019@erp.example/import\n")
+    ran = run("convert", str(tmp_path / "crontab"), "--into", str(tmp_path / "c2q"))
+    assert "Geheim2019" not in ran.out + ran.err + (tmp_path / "c2q/REVIEW.md").read_text()
+
+
+def test_answers_given_on_a_terminal_decide_and_are_remembered(crontab: Path, tmp_path: Path) -> None:
+    crontab.write_text("*/10 * * * * www-data bin/odd-job\n")
+    words = [sys.executable, "-m", "cron2queue", "convert", str(crontab), "--into", str(tmp_path / "c2q")]
+    leader, follower = pty.openpty()
+    asked = subprocess.Popen([*words, "--ask"], stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.write(leader, b"y\ny\ny\ny\n")
+    out, err = asked.communicate(timeout=60)
+    os.close(leader)
+    os.close(follower)
+    assert asked.returncode == 0, err
+    assert b"[y/n" in err
+    assert b"job ->" in out
+    again = subprocess.run(words, capture_output=True, text=True)
+    assert "job ->" in again.stdout
