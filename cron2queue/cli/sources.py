@@ -27,7 +27,11 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """The crontabs that were read, what could not be, and files of a folder that hold nothing like an entry."""
+    """The crontabs that were read, what could not be, and what was left out with good reason.
+
+    Left out are files of a folder that hold nothing like an entry, and on this machine the spool if it is closed to the
+    caller, whose own crontab is read instead.
+    """
 
     files: tuple[CrontabFile, ...]
     unreadable: tuple[Unreadable, ...] = ()
@@ -233,7 +237,9 @@ class _Reader:
                     self._existing(f"{relative}/{name}")
             if refused and self.host.live:
                 self._own()
-            self.unreadable.extend(refused)
+                self.skipped.extend(f"{each.path}: {each.reason}" for each in refused)
+            else:
+                self.unreadable.extend(refused)
             return
 
     def _own(self) -> None:

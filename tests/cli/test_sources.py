@@ -2,6 +2,7 @@
 
 import io
 import os
+import socket
 import stat
 from pathlib import Path
 
