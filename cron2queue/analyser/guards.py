@@ -8,7 +8,7 @@ from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.comments import duration
 from cron2queue.analyser.invocations import LOCKS, Invocation, invocations, main_invocation
 
-_WORD = re.compile(r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time")
+_WORD = re.compile(r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time|curl")
 # Files and tests by which scripts keep themselves apart by hand.
 _BY_HAND = frozenset({"pgrep", "pidof", "lockfile", "dotlockfile", "lockfile-create", "shlock", "solo", "lock-run"})
 

@@ -1,0 +1,212 @@
+"""One look: suppression, folding, choice, baseline, several files, and hostile input."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from judged import ZONE, crontab, judged, standing
+
+from cron2queue.analyser.finding import Severity
+from cron2queue.crontab.dialect import dialects
+from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.parser import parse
+from cron2queue.errors import UsageError
+
+PERCENT = "30 2 * * * root mysqldump shop > /backup/$(date +%F).sql\n"
+
+
+def test_findings_come_worst_first_and_are_summed_up() -> None:
+    result = judged(PERCENT + "0 0 31 2 * root /opt/a.sh\n0 3 1,15 * 5 root /opt/b.sh\n")
+    ranks = [finding.severity.rank for finding in result.findings]
+    assert ranks == sorted(ranks)
+    counted = {severity: sum(f.severity is severity for f in result.findings) for severity in Severity}
+    assert (result.summary.error, result.summary.warning, result.summary.note) == tuple(counted.values())
+
+
+def test_every_entry_has_exactly_one_verdict() -> None:
+    result = judged("0 1 * * * root /opt/a.sh\n0 1 * * * root /opt/a.sh\n@reboot root /opt/b.sh\n")
+    assert sorted(verdict.entry_id for verdict in result.verdicts) == sorted(verdict.entry_id for verdict in result.verdicts)
+    assert len({verdict.entry_id for verdict in result.verdicts}) == 3
+    assert len({verdict.name for verdict in result.verdicts}) == 3
+
+
+def test_an_ignore_above_the_entry_silences_its_finding_and_keeps_the_reason() -> None:
+    result = judged("# cron2queue: ignore[C2Q301] read by a human until=2027-01-31\n" + PERCENT)
+    (finding,) = [finding for finding in result.findings if finding.code == "C2Q301"]
+    assert finding.suppressed is not None
+    assert finding.suppressed.reason == "read by a human"
+    assert result.summary.error == 0
+    assert result.summary.suppressed == 1
+
+
+def test_an_ignore_holds_for_its_own_line_only() -> None:
+    result = judged("# cron2queue: ignore[C2Q301] once\n" + PERCENT + PERCENT.replace("shop", "blog"))
+    assert [finding.place.line for finding in standing(result, "C2Q301")] == [3]
+
+
+def test_an_ignore_for_the_file_silences_all_of_its_findings() -> None:
+    result = judged("# cron2queue: ignore-file[C2Q301] known\n" + PERCENT + PERCENT.replace("shop", "blog"))
+    assert standing(result, "C2Q301") == []
+    assert standing(result, "C2Q116") == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"),
+    [
+        ("ignore[C2Q301]", "C2Q115"),
+        ("ignore[C2Q301] old until=2026-01-01", "C2Q117"),
+    ],
+)
+def test_an_ignore_without_reason_or_after_its_day_is_told_and_silences_nothing(comment: str, code: str) -> None:
+    result = judged(f"# cron2queue: {comment}\n{PERCENT}")
+    assert standing(result, "C2Q301")
+    assert standing(result, code)
+
+
+def test_an_ignore_that_nothing_needs_is_told_once_its_rule_was_asked() -> None:
+    text = "# cron2queue: ignore[C2Q301] was needed once\n0 1 * * * root /opt/a.sh\n"
+    assert standing(judged(text), "C2Q116")
+    assert not standing(judged(text, select=("C2Q116",)), "C2Q116")
+
+
+def test_a_silenced_finding_does_not_decide_the_verdict() -> None:
+    loud, quiet = judged(PERCENT), judged("# cron2queue: ignore[C2Q301] meant\n" + PERCENT)
+    assert loud.verdicts[0].decision == "FIX"
+    assert quiet.verdicts[0].decision == "KEEP"
+
+
+def test_low_findings_of_a_file_are_folded_into_one_count_that_adds_up() -> None:
+    result = judged("".join(f"{at} 5 * * * www-data /opt/job{at}.sh\n" for at in range(12)))
+    (finding,) = standing(result, "C2Q303")
+    assert finding.message.startswith("12 entries")
+    assert len(finding.folds) == 12
+    assert len(finding.related) == 11
+    assert finding.entry is None
+
+
+def test_an_ignored_entry_is_not_in_the_folded_count() -> None:
+    lines = [f"{at} 5 * * * www-data /opt/job{at}.sh\n" for at in range(3)]
+    result = judged(lines[0] + "# cron2queue: ignore[C2Q303] mail is wanted\n" + lines[1] + lines[2])
+    (finding,) = standing(result, "C2Q303")
+    assert finding.message.startswith("2 entries")
+
+
+def test_findings_in_the_baseline_are_marked_and_do_not_count() -> None:
+    text = PERCENT + "".join(f"{at} 5 * * * www-data /opt/job{at}.sh\n" for at in range(3))
+    first = judged(text)
+    known = {print_ for finding in first.findings for print_ in finding.folds or (finding.fingerprint,)}
+    again = judged("# a new first line\n" + text, baseline=known)
+    assert again.summary.error == again.summary.warning == again.summary.note == 0
+    assert again.summary.baseline == again.summary.suppressed > 0
+
+
+def test_a_new_finding_stands_beside_the_baseline() -> None:
+    known = {finding.fingerprint for finding in judged(PERCENT).findings}
+    again = judged(PERCENT + "0 0 31 2 * root /opt/a.sh\n", baseline=known)
+    assert [finding.code for finding in again.findings if finding.severity is Severity.ERROR and not finding.suppressed] == [
+        "C2Q201"
+    ]
+
+
+def test_fingerprints_stay_when_lines_move_and_differ_between_entries() -> None:
+    first = {f.fingerprint for f in judged(PERCENT).findings if f.code == "C2Q301"}
+    moved = {f.fingerprint for f in judged("# x\n\n" + PERCENT).findings if f.code == "C2Q301"}
+    other = {f.fingerprint for f in judged(PERCENT.replace("shop", "blog")).findings if f.code == "C2Q301"}
+    assert first == moved
+    assert first.isdisjoint(other)
+
+
+def test_rules_are_chosen_by_code_beginning_or_name() -> None:
+    text = PERCENT + "0 0 31 2 * root /opt/a.sh\n"
+    assert {f.code for f in judged(text, select=("C2Q2",)).findings} == {"C2Q201", "C2Q208"}
+    assert {f.code for f in judged(text, select=("unescaped-percent",)).findings} == {"C2Q301"}
+    assert "C2Q301" not in {f.code for f in judged(text, ignore=("C2Q3",)).findings}
+
+
+def test_an_unknown_code_is_a_usage_error_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError) as caught:
+        judged(PERCENT, select=("unescaped-percents",))
+    assert "unescaped-percent" in str(caught.value.remedy)
+
+
+def test_files_of_several_hosts_are_judged_apart() -> None:
+    line = "0 0 * * * root /opt/backup.sh > /dev/null\n"
+    web1, web2 = crontab(line, path="web1/etc/crontab"), crontab(line, path="web2/etc/crontab")
+    assert not standing(judged(web1, web2), "C2Q502")
+    assert standing(judged(crontab(line, path="web1/etc/crontab"), crontab(line, path="web1/etc/cron.d/x")), "C2Q502")
+
+
+def test_no_evidence_is_said_and_not_silently_passed_over() -> None:
+    result = judged("*/5 * * * * www-data php /x/a.php\n")
+    said = {each.code for each in result.not_judged}
+    assert {"C2Q401", "C2Q403", "C2Q405", "C2Q406", "C2Q407", "C2Q408"} <= said
+    assert standing(result, "C2Q507")
+
+
+def test_nothing_at_all_is_judged_without_findings() -> None:
+    for text in ("", "# only a comment\n", "\n\n"):
+        result = judged(text)
+        assert result.findings == ()
+        assert result.verdicts == ()
+        assert result.load is None
+
+
+def test_answers_of_a_person_are_declared_and_change_the_verdict() -> None:
+    text = "*/5 * * * * www-data /opt/thing.sh\n"
+    before = judged(text).verdicts[0]
+    assert before.decision == "ASK"
+    from cron2queue.analyser.declarations import Declarations
+
+    answers = {before.entry_id: Declarations(lost_on_failure=True, user_waits=True)}
+    after = judged(text, answers=answers).verdicts[0]
+    assert after.decision == "QUEUE"
+    assert "declared" in after.because
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            b"0 1 * * * root /opt/a.sh\n",
+            b"*/5 * * * * www-data php a.php >> /tmp/x 2>&1 &\n",
+            b"@reboot root x\n",
+            b"FOO=bar\n",
+            b"MAILTO=\n",
+            b"# cron2queue: ignore[C2Q301] x until=2020-01-01\n",
+            b"# cron2queue: takes=5m name=x\n",
+            b"0 0 */2 * 1-5 root a $(date +%F) 'x\n",
+            b"\xff\xfe\x00 \x1b[31m * * * root \xe2\x80\xae\n",
+            b'0 22-4 * * * root flock -n /tmp/a -c "b \'c"\r\n',
+            b"61 * * * * root x",
+            b"{{ m }} * * * * root x\n",
+        ]
+    )
+    | st.binary(max_size=60),
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(lines=LINES, dialect=st.sampled_from(sorted(dialects())), kind=st.sampled_from(list(Kind)))
+def test_any_bytes_in_any_dialect_are_judged_without_trouble(lines: list[bytes], dialect: str, kind: Kind) -> None:
+    from cron2queue.crontab.dialect import dialect_named
+
+    file = parse(b"".join(lines), path="/etc/cron.d/x", dialect=dialect_named(dialect), kind=kind)
+    result = judged(file)
+    assert len(result.verdicts) == len(file.entries)
+    for finding in result.findings:
+        assert finding.message
+        assert finding.remedy
+        assert finding.place.line is None or 1 <= finding.place.line <= len(file.lines)
+        assert finding.place.column is None or finding.place.column >= 1
+    orders = [verdict.order for verdict in result.verdicts if verdict.order is not None]
+    assert orders == list(range(1, len(orders) + 1))
+
+
+def test_the_load_adds_up_over_its_columns() -> None:
+    load = judged("0 * * * * root /opt/a.sh\n30 2 * * * root /opt/b.sh\n").load
+    assert load is not None
+    assert len(load.alive) * load.minutes == 24 * 60
+    assert max(load.alive) == load.peak
+    assert load.peak_at.tzinfo is ZONE
+    assert all(one <= two for lane in load.lanes for one, two in pairwise(lane.starts))
