@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import IO, cast
 
+from cron2queue.evidence.inflating import ahead, gunzipped
 from cron2queue.evidence.inputs import (
     LogFile,
     NotALog,
@@ -97,12 +98,14 @@ def _unpacked(raw: IO[bytes], file: LogFile, tale: Tale, limits: Limits) -> Iter
         counted = _Counted(raw, head, tale)
         return pieces(cast("IO[bytes]", counted), BLOCK)
     counted = _Counted(raw, head, tale)
-    return _bounded(decompressed(cast("IO[bytes]", counted), compression), counted, file, limits)
+    source = cast("IO[bytes]", counted)
+    unpacked = gunzipped(source, BLOCK) if compression == "gz" else pieces(decompressed(source, compression), BLOCK)
+    return _bounded(ahead(unpacked), counted, file, limits)
 
 
-def _bounded(stream: IO[bytes], counted: _Counted, file: LogFile, limits: Limits) -> Iterator[bytes]:
+def _bounded(stream: Iterator[bytes], counted: _Counted, file: LogFile, limits: Limits) -> Iterator[bytes]:
     total = 0
-    for piece in pieces(stream, BLOCK):
+    for piece in stream:
         if not total:
             refuse_binary(piece[:_SNIFFED])
         total += len(piece)

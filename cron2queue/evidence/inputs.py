@@ -1,7 +1,6 @@
 """Which files are read, in which order, and how each is opened: rotated sets, compressed files, what is no log at all."""
 
 import bz2
-import gzip
 import io
 import lzma
 import os
@@ -207,12 +206,8 @@ def spooled(stream: IO[bytes]) -> Path:
     return Path(copy.name)
 
 
-def decompressed(raw: IO[bytes], compression: str | None) -> IO[bytes]:
-    """The text behind a compressed file; raises NotALog where the means are missing."""
-    if compression is None:
-        return raw
-    if compression == "gz":
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+def decompressed(raw: IO[bytes], compression: str) -> IO[bytes]:
+    """The text behind a file compressed with xz, bz2 or zstd; raises NotALog where the means are missing."""
     if compression == "xz":
         return cast("IO[bytes]", lzma.LZMAFile(raw))
     if compression == "bz2":
