@@ -15,6 +15,7 @@ from cron2queue.cli.schedules import MOST_COUNTED, due_after, producing, zone_of
 from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.records import moment
 from cron2queue.cli.screens.words import plural, shown
+from cron2queue.errors import UsageError
 from cron2queue.runtime.jobs import NewJob
 from cron2queue.runtime.producer import tick_of
 from cron2queue.runtime.settings import JobSettings, Missed, Overlap
@@ -34,6 +35,8 @@ class CaughtUp:
 
 def catch_up(operation: Operation, format: str) -> None:
     """Enqueue what was missed, and say so."""
+    if operation.settings is None:
+        raise UsageError("there is no plan to look schedules up in", remedy="name it with --plan cron2queue.toml")
     with operation.inspection() as inspection:
         now = inspection.now()
     with operation.store() as store:

@@ -112,11 +112,11 @@ def moment(text: str | None, now: datetime) -> datetime | None:
     if text is None:
         return None
     span = _SPAN.fullmatch(text)
-    if span:
-        return now - timedelta(seconds=float(span[1]) * _UNITS[span[2]])
     try:
+        if span:
+            return now - timedelta(seconds=float(span[1]) * _UNITS[span[2]])
         read = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(f"{text!r:.80} is no time", remedy="write 90m, 2h, 3d or 2026-11-30T14:00") from None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 

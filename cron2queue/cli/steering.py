@@ -53,10 +53,25 @@ def retry_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str 
     others = {each: state for each, state in states.items() if state != JobState.DEAD}
     if others:
         told = ", ".join(f"{each} is {state}" for each, state in others.items())
-        raise Refused(f"only dead jobs can be retried: {told}", remedy="to do a finished job again, enqueue a new one")
+        raise Refused(f"only dead jobs can be retried: {told}", remedy="waiting ones: cron2queue jobs release")
     with operation.store() as store:
         count = store.requeue(wanted, by=by)
     tell(format, {"requeued": count, "ids": wanted, "by": by}, f"{plural(count, 'job')} requeued")
+
+
+def release_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str | None, format: str) -> None:
+    """`jobs release`. Jobs that do not wait for a time are told as what they are; the others are released all the same."""
+    with operation.inspection() as inspection:
+        wanted = [resolved(inspection, each, owner=owner) for each in ids]
+    with operation.store() as store:
+        states = {each: store.make_due(each, by=by, principal=owner) for each in wanted}
+        store.move_due()
+    released = [each for each, state in states.items() if state is JobState.SCHEDULED]
+    tell(format, {"released": released, "by": by}, f"{plural(len(released), 'job')} due now")
+    others = {each: state for each, state in states.items() if state is not JobState.SCHEDULED}
+    if others:
+        told = ", ".join(f"{each} is {state or 'gone'}" for each, state in others.items())
+        raise Refused(f"only jobs that wait for their time can be released: {told}", remedy="dead ones: cron2queue jobs retry")
 
 
 def requeue_dead(

@@ -176,6 +176,17 @@ def cancel(session: Session, public_id: str, by: str, principal: str | None) -> 
     return JobState(state), None
 
 
+def make_due(session: Session, public_id: str, by: str, principal: str | None) -> JobState | None:
+    """Let a job that waits for its time or its retry be due now; the next moves bring it over. The state it is in then."""
+    found = find(session, public_id, principal)
+    if found is None:
+        return None
+    statement = "UPDATE {jobs} SET run_at = {now}, due_at = {now} WHERE id = ? AND state = 'scheduled'"
+    if session.changed(statement, (found[0],)):
+        note(session, by, "release", public_id, job_id=found[0])
+    return JobState(found[1])
+
+
 def dead_ids(session: Session, kind: str | None, queue: str | None, since: int | None, limit: int) -> list[int]:
     """Dead jobs by what an operator names, oldest first."""
     query, parameters = "SELECT id FROM {jobs} WHERE finished_at >= ? AND state = 'dead'", [since or 0]

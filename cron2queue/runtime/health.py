@@ -64,7 +64,7 @@ def level_of(value: float, threshold: Threshold) -> Level:
 def judge(status: StatusView, alerts: AlertSettings) -> Iterator[Judgement]:
     """Everything that one look at the database can tell, well or not."""
     served = {queue for worker in status.workers if worker.alive for queue in worker.queues}
-    for queue in sorted(status.queues, key=lambda queue: queue.served_order):
+    for queue in sorted(status.queues, key=lambda queue: queue.urgency):
         yield from _queue(queue, alerts, served=queue.queue in served)
     for kind in status.unclaimed:
         if alerts.of(kind.queue).unclaimed_kind:

@@ -23,7 +23,7 @@ from cron2queue.runtime.sight.dead import Place
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
 from cron2queue.runtime.sight.overview import Overview
-from cron2queue.runtime.sight.queues import capped
+from cron2queue.runtime.sight.queues import capped, paused_kinds
 from cron2queue.runtime.tables import Tables, tables
 from cron2queue.runtime.views import (
     COUNT_CAP,
@@ -84,6 +84,7 @@ class Inspection:
                 workers=look.workers(),
                 unclaimed=look.unclaimed(),
                 missed=tuple(missed),
+                paused_kinds=paused_kinds(connection, self.tables, now),
                 dead=died.groups,
                 dead_looked_at=died.looked_at if died.partial else None,
                 lease_lost=figures.counted(connection, self.tables, now, "lease_lost"),

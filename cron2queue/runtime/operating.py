@@ -107,6 +107,13 @@ class OperatorVerbs(Desk):
             self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, [turn]))
         return state
 
+    def make_due(self, public_id: str, *, by: str, principal: str | None = None) -> JobState | None:
+        """Let a scheduled job (waiting for its time or its retry) be due now; the state that it was found in.
+
+        None if there is no such job, or `principal` does not own it. In any other state nothing is changed.
+        """
+        return self.sessions.unit(lambda session: control.make_due(session, public_id, by, principal))
+
     def restart_workers(self, *, by: str) -> int:
         """Ask every worker that runs now to stop after its jobs, so that its supervisor starts it anew; the new mark."""
         return self.sessions.unit(lambda session: control.raise_restart_mark(session, by))

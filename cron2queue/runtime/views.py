@@ -86,7 +86,7 @@ class QueueView:
         return self.depth_limit is not None and self.waiting.n >= self.depth_limit
 
     @property
-    def served_order(self) -> tuple[bool, float, str]:
+    def urgency(self) -> tuple[bool, float, str]:
         """Sort key, worst first: over a limit, then by how much of its limit the oldest job has used up."""
         used = (self.oldest_ready_seconds or 0.0) / (self.age_limit or 900.0)
         return (not (self.over_age or self.over_depth), -used, self.queue)
@@ -131,6 +131,14 @@ class UnclaimedKind:
     queue: str
     kind: str
     jobs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PausedKind:
+    """A kind that is held back for so many seconds more, as a foreign system or an operator asked."""
+
+    kind: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +260,7 @@ class StatusView:
     workers: tuple[WorkerView, ...] = ()
     unclaimed: tuple[UnclaimedKind, ...] = ()
     missed: tuple[MissedTick, ...] = ()
+    paused_kinds: tuple[PausedKind, ...] = ()
     dead: tuple[DeadGroup, ...] = ()
     dead_looked_at: int | None = None  # so many of the newest are in the groups; None: all
     lease_lost: int = 0  # writes refused in the last hour because the lease had gone to another worker

@@ -1,11 +1,12 @@
 """`cron2queue check`: a monitoring plugin, whatever is wrong."""
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import run, start
 from databases import Database
 from scenes import accept, kill, register, shop
 
@@ -73,12 +74,9 @@ def test_missing_tables_are_critical_with_the_remedy(unmigrated_database: Databa
     assert ran.status == 2 and "CRITICAL - schema: the tables c2q_* are missing" in ran.out and "migrate up" in ran.out
 
 
-def test_an_unsafe_database_is_critical(sqlite_database: Database) -> None:
-    raw = sqlite_database.connect()
-    raw.execute("UPDATE c2q_controls SET host = 'another-host'")
-    raw.close()
-    ran = run("check", "--database", sqlite_database.url)
-    assert ran.status == 2 and "database: " in ran.out and "another-host" in ran.out
+def test_settings_that_weaken_a_promise_are_told(sqlite_database: Database) -> None:
+    ran = run("check", "--database", sqlite_database.url + "?synchronous=normal")
+    assert ran.status == 1 and "database: synchronous=NORMAL: a power cut may lose" in ran.out
 
 
 def test_limits_by_queue_come_from_the_plan(sqlite_database: Database, tmp_path: Path) -> None:
@@ -141,3 +139,21 @@ def test_a_hook_that_fails_is_a_warning_and_stops_nothing(sqlite_database: Datab
     accept(sqlite_database.store(), 1)
     ran = run("check", "--notify", "--plan", plan(tmp_path, sqlite_database, more))
     assert ran.status == 2 and "page: ended with 3: no route" in ran.out
+
+
+def test_notify_stays_and_tells_again_and_again(sqlite_database: Database, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    more = (
+        f'[queues.default]\ndepth-limit = 2\n[hooks.page]\non = ["over-limit"]\ncommand = ["/bin/sh", "-c", "cat > {told}"]\n'
+    )
+    store = sqlite_database.store()
+    register(store)
+    process = start("check", "--notify", "--every", "1", "--plan", plan(tmp_path, sqlite_database, more))
+    try:
+        accept(store, 2)
+        assert json.loads(told.read_text())["text"] == "2 jobs wait, limit 2"
+    finally:
+        process.terminate()
+        assert process.wait(60) == 143
+        process.communicate()

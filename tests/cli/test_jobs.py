@@ -5,7 +5,7 @@ import re
 import pytest
 from command_line import run
 from databases import Database
-from scenes import KIND, accept, claim, kill, register, shop
+from scenes import KIND, accept, claim, fail, kill, register, shop
 
 JOB_KEYS = {
     "id", "kind", "key", "queue", "state", "attempts", "max_attempts", "run_at", "created_at", "started_at", "finished_at",
@@ -128,7 +128,7 @@ def test_cancel_ends_what_waits_asks_what_runs_and_says_what_has_ended(database:
 def test_another_owners_job_is_not_found_by_any_verb(sqlite_database: Database) -> None:
     store = sqlite_database.store()
     (bobs,) = accept(store, 1, owner="bob")
-    for verb in ("show", "cancel", "retry"):
+    for verb in ("show", "cancel", "retry", "release"):
         ran = run("jobs", verb, bobs, "--owner", "anna", "--database", sqlite_database.url)
         assert ran.status == 2 and "no job" in ran.err
     assert sqlite_database.value("SELECT state FROM {jobs}") == "ready"
@@ -144,6 +144,19 @@ def test_retry_revives_the_dead_and_nothing_else(database: Database) -> None:
     ran = run("jobs", "retry", dead, "--database", database.url)
     assert ran.status == 0 and "1 job requeued" in ran.out
     assert database.rows("SELECT state, attempts FROM {jobs} WHERE public_id = ?", (dead,)) == [("ready", 0)]
+
+
+def test_release_makes_a_waiting_retry_due_now_and_nothing_else(database: Database) -> None:
+    store = database.store()
+    failed, ready = accept(store, 2)
+    register(store)
+    fail(store, delay=3600.0)
+    ran = run("jobs", "release", failed, "--by", "anna", "--database", database.url)
+    assert ran.status == 0 and ran.out == "1 job due now\n"
+    assert database.rows("SELECT state, attempts FROM {jobs} WHERE public_id = ?", (failed,)) == [("ready", 1)]
+    assert database.rows("SELECT done_by, verb, target FROM {operations}") == [("anna", "release", failed)]
+    refused = run("jobs", "release", ready, "--database", database.url)
+    assert refused.status == 4 and f"{ready} is ready" in refused.err
 
 
 def test_hostile_text_is_shown_as_text(sqlite_database: Database) -> None:

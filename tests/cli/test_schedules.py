@@ -99,3 +99,8 @@ def test_an_unknown_zone_is_told(sqlite_database: Database, tmp_path: Path) -> N
     Path(path).write_text(Path(path).read_text().replace("UTC", "Mars/Olympus"))
     ran = run("status", "--plan", path, "--database", sqlite_database.url)
     assert ran.status == 2 and "timezone 'Mars/Olympus' is not known" in ran.err
+
+
+def test_without_a_plan_there_is_nothing_to_catch_up_by(sqlite_database: Database, tmp_path: Path) -> None:
+    ran = run("jobs", "catch-up", "--database", sqlite_database.url, cwd=tmp_path)
+    assert ran.status == 2 and "there is no plan" in ran.err

@@ -159,6 +159,15 @@ def test_ticks_that_did_not_come_are_told(sqlite_database: Database, tmp_path: P
     assert "MISSED TICKS" in run("status", "--plan", str(plan), "--database", sqlite_database.url).out
 
 
+def test_kinds_that_are_held_back_are_told(database: Database) -> None:
+    store = shop(database)
+    store.pause_kind(KIND, 90)
+    assert "held back: send-mail for 1m" in run("status", "--database", database.url).out
+    record = run("status", "--database", database.url, "--format", "json").json
+    assert [each["kind"] for each in record["paused_kinds"]] == [KIND] and 80 < record["paused_kinds"][0]["seconds"] <= 90
+    assert "held back: send-mail" in run("status", "--database", database.url, "--format", "html").out
+
+
 def test_watch_draws_again_and_again_until_it_is_stopped(sqlite_database: Database) -> None:
     store = shop(sqlite_database)
     process = start("status", "--watch", "--every", "0.2", "--format", "json", "--database", sqlite_database.url)

@@ -126,6 +126,28 @@ def retry(
     retry_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
 
 
+@group.command()
+def release(
+    ids: Ids,
+    owner: Owner = None,
+    by: By = None,
+    database: Database = None,
+    plan: NearestPlan = None,
+    format: Format = "terminal",
+) -> None:
+    """Let jobs that wait for their time or their retry be due now.
+
+    \b
+    Example:
+      cron2queue jobs release 8b2c6d0b
+    """
+    from cron2queue.cli.operation import actor, one_of, operation
+    from cron2queue.cli.steering import release_jobs
+
+    one_of(format, ("terminal", "json"), "--format")
+    release_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
+
+
 @group.command("catch-up")
 def catch_up(database: Database = None, plan: NearestPlan = None, format: Format = "terminal") -> None:
     """Enqueue the ticks that were missed while cron, its host or the database was down, as each entry's plan wants it.

@@ -101,7 +101,7 @@ def page_of(status: StatusView, judgements: Sequence[Judgement], *, refresh_seco
         at=f"{status.at:%Y-%m-%d %H:%M:%S} UTC",
         summary=f"{plural(len(status.queues), 'queue')}, {plural(alive, 'worker')} alive",
         alerts=tuple(_alert(each) for each in bad[:ALERTS_SHOWN]),
-        queues=tuple(_queue(queue, judgements) for queue in sorted(status.queues, key=lambda queue: queue.served_order)),
+        queues=tuple(_queue(queue, judgements) for queue in sorted(status.queues, key=lambda queue: queue.urgency)),
         tables=tuple(tables(status)),
         version=__version__,
         refresh_seconds=refresh_seconds,

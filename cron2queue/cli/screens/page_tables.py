@@ -63,7 +63,9 @@ def _kinds(status: StatusView) -> Table:
             )
         )
     columns = (Head("kind"), Head("queue"), *(Head(name, right=True) for name in names))
-    return Table(id="kinds", title="Kinds", note="the last hour", columns=columns, rows=tuple(cells))
+    held = ", ".join(f"{shown(each.kind)} for {duration(each.seconds)}" for each in status.paused_kinds[:ROWS])
+    note = "the last hour" + (f"; held back: {held}" if held else "")
+    return Table(id="kinds", title="Kinds", note=note, columns=columns, rows=tuple(cells))
 
 
 def _workers(status: StatusView) -> Table:

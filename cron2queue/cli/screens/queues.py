@@ -29,7 +29,7 @@ def queue_lines(queues: Sequence[QueueView], canvas: Canvas) -> Iterator[Text]:
         yield Text("  none yet: `cron2queue enqueue` makes the first job, and its queue", "dim")
         return
     grid = Grid(_COLUMNS)
-    for queue in sorted(queues, key=lambda queue: queue.served_order):
+    for queue in sorted(queues, key=lambda queue: queue.urgency):
         grid.add(_row(queue, canvas))
     yield from grid.lines(canvas.width)
 

@@ -36,7 +36,7 @@ def status_record(status: StatusView, judgements: Sequence[Judgement]) -> dict[s
     return {
         "schema": SCHEMA,
         "at": moment(status.at),
-        "queues": [queue_record(queue) for queue in sorted(status.queues, key=lambda queue: queue.served_order)],
+        "queues": [queue_record(queue) for queue in sorted(status.queues, key=lambda queue: queue.urgency)],
         "workers": [worker_record(worker) for worker in status.workers],
         "unclaimed_kinds": [{"kind": each.kind, "queue": each.queue, "ready": each.jobs.n} for each in status.unclaimed],
         "missed_ticks": [
@@ -49,6 +49,7 @@ def status_record(status: StatusView, judgements: Sequence[Judgement]) -> dict[s
             }
             for tick in status.missed
         ],
+        "paused_kinds": [{"kind": each.kind, "seconds": seconds(each.seconds)} for each in status.paused_kinds],
         "dead": [group_record(group) for group in status.dead],
         "alerts": [alert_record(each) for each in troubles(judgements)],
     }

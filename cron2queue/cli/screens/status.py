@@ -39,6 +39,7 @@ def status_lines(status: StatusView, judgements: Sequence[Judgement], canvas: Ca
     yield heading("QUEUES", "the oldest ready job against its limit first", canvas)
     yield from queue_lines(status.queues, canvas)
     yield from _kinds(status, canvas)
+    yield from _paused(status, canvas)
     yield Text()
     yield heading("WORKERS")
     yield from worker_lines(status.workers, canvas)
@@ -117,6 +118,12 @@ def _kinds(status: StatusView, canvas: Canvas) -> Iterator[Text]:
     hidden = len(rows) - KINDS_SHOWN
     yield heading("KINDS", "the last hour" + (f"; {hidden} quieter ones not shown" if hidden > 0 else ""), canvas)
     yield from grid.lines(canvas.width)
+
+
+def _paused(status: StatusView, canvas: Canvas) -> Iterator[Text]:
+    if status.paused_kinds:
+        told = ", ".join(f"{shown(each.kind)} for {duration(each.seconds)} more" for each in status.paused_kinds[:KINDS_SHOWN])
+        yield from wrapped(f"held back: {told}", canvas.width, first="  ", rest="    ")
 
 
 def _missed(status: StatusView, canvas: Canvas) -> Iterator[Text]:

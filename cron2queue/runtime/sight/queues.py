@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, func, literal, select
 
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import COUNT_CAP, Count
+from cron2queue.runtime.views import COUNT_CAP, Count, PausedKind
 
 MOST_QUEUES = 500
 MOST_PRIORITIES = 20
@@ -105,3 +105,11 @@ def ready_kinds(connection: Connection, tables: Tables, queue: str) -> Mapping[s
     first = select(jobs.kind).where(jobs.queue == queue, jobs.state == JobState.READY)
     head = first.order_by(jobs.priority, jobs.id).limit(COUNT_CAP).subquery()
     return {row.kind: row.n for row in connection.execute(select(head.c.kind, func.count().label("n")).group_by(head.c.kind))}
+
+
+def paused_kinds(connection: Connection, tables: Tables, now: datetime) -> tuple[PausedKind, ...]:
+    """Kinds that are held back until a known time, the longest first."""
+    limits = tables.limits.c
+    chosen = select(limits.name, limits.paused_until).where(limits.scope == "kind", limits.paused_until > now)
+    rows = connection.execute(chosen.order_by(limits.paused_until.desc()).limit(MOST_QUEUES))
+    return tuple(PausedKind(kind=row.name, seconds=(row.paused_until - now).total_seconds()) for row in rows)

@@ -1,0 +1,112 @@
+"""What all operators' commands have in common: the same trouble has the same words and the same status everywhere."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from command_line import run, start
+from databases import Database
+from scenes import shop
+
+from cron2queue.cli.operation import beside, moment, nearest
+from cron2queue.errors import UsageError
+
+SOME_ID = "8b2c6d0b6f4a4a7e9d1f2a3b4c5d6e7f"
+LOOKS = [["status"], ["jobs", "list"], ["jobs", "show", SOME_ID], ["dead", "list"], ["queues", "list"], ["workers", "list"]]
+ACTS = [
+    ["jobs", "cancel", SOME_ID], ["jobs", "retry", SOME_ID], ["jobs", "release", SOME_ID],
+    ["dead", "requeue", "--all"], ["queues", "pause", "q"], ["queues", "resume", "q"], ["queues", "limit", "q", "--depth", "3"],
+    ["workers", "restart"], ["prune"],
+]  # fmt: skip
+EVERY = [*LOOKS, *ACTS, ["metrics"]]
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_a_database_that_is_away_is_69_and_one_paragraph(command: list[str], tmp_path: Path) -> None:
+    for url in ("mysql://shop:hunter2hunter2@127.0.0.1:1/x", f"sqlite:///{tmp_path}/no/such/jobs.db"):
+        ran = run(*command, "--database", url, cwd=tmp_path)
+        assert ran.status == 69 and "cron2queue: " in ran.err
+        assert "Traceback" not in ran.err and "hunter2" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_missing_tables_are_told_with_the_remedy(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    ran = run(*command, "--database", f"sqlite:///{tmp_path}/empty.db", cwd=tmp_path)
+    assert ran.status == 4 and "migrate up" in ran.err and "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("command", [*LOOKS, *ACTS], ids=" ".join)
+def test_an_unknown_format_is_refused(command: list[str], tmp_path: Path) -> None:
+    ran = run(*command, "--format", "xml", cwd=tmp_path)
+    assert ran.status == 2 and "--format 'xml' is not known" in ran.err
+
+
+@pytest.mark.parametrize("command", LOOKS[:2] + LOOKS[3:], ids=" ".join)
+def test_every_look_is_json_of_ascii_for_programs(sqlite_database: Database, command: list[str]) -> None:
+    shop(sqlite_database).pause("default", by="ü\u202e\x1b")
+    ran = run(*command, "--database", sqlite_database.url, "--format", "json")
+    assert ran.status == 0 and ran.out.isascii() and json.loads(ran.out)
+
+
+@pytest.mark.parametrize("command", [["jobs", "list"], ["dead", "list"], ["check"], ["metrics"]], ids=" ".join)
+def test_a_closed_pipe_ends_quietly(sqlite_database: Database, command: list[str]) -> None:
+    shop(sqlite_database)
+    process = start(*command, "--database", sqlite_database.url)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == "" and process.wait(60) == 0
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_help_begins_with_examples_and_needs_no_database(command: list[str], tmp_path: Path) -> None:
+    words = [word for word in command if word.isalpha() or word == "catch-up"][: 2 if len(command) > 1 else 1]
+    ran = run(*words, "--help", cwd=tmp_path)
+    assert ran.status == 0 and "Example" in ran.out and ran.out.index("Example") < ran.out.index("Options")
+
+
+def test_an_environment_variable_names_the_database(sqlite_database: Database) -> None:
+    shop(sqlite_database)
+    ran = run("queues", "list", "--format", "json", CRON2QUEUE_DATABASE_URL=sqlite_database.url)
+    assert [queue["queue"] for queue in ran.json["queues"]] == ["default"]
+
+
+NOW = datetime(2026, 11, 30, 14, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("90m", "2026-11-30T12:30:00+00:00"),
+        ("1.5h", "2026-11-30T12:30:00+00:00"),
+        ("2d", "2026-11-28T14:00:00+00:00"),
+        ("2026-11-30", "2026-11-30T00:00:00+00:00"),
+        ("2026-11-30T14:00+02:00", "2026-11-30T14:00:00+02:00"),
+    ],
+)
+def test_a_time_is_a_span_ago_or_iso_8601(text: str, at: str) -> None:
+    found = moment(text, NOW)
+    assert found is not None and found.isoformat() == at
+
+
+@pytest.mark.parametrize("text", ["", "m", "1y", "-1h", "yesterday", "1e999h", "99999999999w", "2026-13-01", "\x1b"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no time"):
+        moment(text, NOW)
+
+
+def test_the_plan_is_the_nearest_one_upward(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "cron2queue.toml").touch()
+    assert nearest(tmp_path / "a/b") == tmp_path / "cron2queue.toml"
+    (tmp_path / "a/cron2queue.toml").touch()
+    assert nearest(tmp_path / "a/b") == tmp_path / "a/cron2queue.toml"
+
+
+def test_a_relative_file_of_a_plan_lies_beside_it_unless_it_is_here(tmp_path: Path) -> None:
+    assert beside("sqlite:///./jobs.db", tmp_path) == f"sqlite:///{tmp_path}/jobs.db"
+    for url in ("sqlite:////srv/jobs.db", "mysql://db/x", "sqlite:///pyproject.toml"):
+        assert beside(url, tmp_path) == url
