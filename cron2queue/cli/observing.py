@@ -28,18 +28,21 @@ def run(
 
 
 def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kind: str, user: str | None) -> None:
-    """Print one crontab with every entry wrapped; what could not be is told on stderr and stays as it is."""
-    from cron2queue.cli.sources import read
+    """Print one crontab (the caller's own when none is named) with every entry wrapped.
+
+    What could not be wrapped is told on stderr and stays as it is.
+    """
+    from cron2queue.cli.sources import CRONTAB_COMMAND, read
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.evidence.wrapping import wrap as wrapped
 
-    if len(sources) != 1:
+    if len(sources) > 1:
         raise UsageError("--wrap takes one crontab at a time", remedy="name one file, or - for standard input")
-    found = read(list(sources), dialect=dialect, kind=kind, user=user, root=None)
+    found = read(list(sources) or [CRONTAB_COMMAND], dialect=dialect, kind=kind, user=user, root=None)
     for each in found.unreadable:
         raise InputError(each.reason, place=each.path, remedy=each.remedy)
     if len(found.files) != 1:
-        raise UsageError(f"{sources[0]} holds {len(found.files)} crontabs", remedy="wrap them one by one")
+        raise UsageError(f"here are {len(found.files)} crontabs, not one", remedy="name one file, or - for standard input")
     if not found.files[0].editable:
         raise UsageError(f"{found.files[0].path} is not read by cron itself", remedy="wrap the scripts, or cron's own files")
     result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations))

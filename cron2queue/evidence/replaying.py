@@ -2,6 +2,8 @@
 
 import heapq
 import sqlite3
+from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from cron2queue.evidence.ledger import Ledger
@@ -12,23 +14,35 @@ from cron2queue.evidence.runs import Pairing
 
 
 def recorded(path: Path | None, ledger: Ledger, skipped: list[str]) -> None:
-    """Tells the ledger of all observed runs; what cannot be read is named in `skipped`."""
+    """Tells the ledger of all observed runs; what cannot be read is named in `skipped`.
+
+    A folder stands for all recordings (*.db) in it, for hosts on which several users observe.
+    """
     if path is None:
         return
+    paths = sorted(path.glob("*.db")) if path.is_dir() else [path]
     pending: list[tuple[float, int, Started, Observation]] = []
-    try:
-        for number, each in enumerate(read(path)):
-            while pending and pending[0][0] <= each.started:
-                _end(ledger, heapq.heappop(pending))
-            start = _start(ledger, each, number)
-            if each.ended is None:
-                ledger.cut(start)
-            else:
-                heapq.heappush(pending, (each.ended, number, start, each))
-    except (sqlite3.Error, OSError, TypeError, ValueError) as wrong:
-        skipped.append(f"{path}: no recording of cron2queue observe ({wrong})")
+    every = heapq.merge(*(_readable(each, skipped) for each in paths), key=attrgetter("started"))
+    for number, each in enumerate(every):
+        while pending and pending[0][0] <= each.started:
+            _end(ledger, heapq.heappop(pending))
+        start = _start(ledger, each, number)
+        if each.ended is None:
+            ledger.cut(start)
+        else:
+            heapq.heappush(pending, (each.ended, number, start, each))
     while pending:
         _end(ledger, heapq.heappop(pending))
+
+
+def _readable(path: Path, skipped: list[str]) -> Iterator[Observation]:
+    """The observations up to the first that cannot be read."""
+    try:
+        for each in read(path):
+            if isinstance(each.started, float) and isinstance(each.ended, float | None):
+                yield each
+    except (sqlite3.Error, OSError, TypeError, ValueError) as wrong:
+        skipped.append(f"{path}: no recording of cron2queue observe ({wrong})")
 
 
 def _start(ledger: Ledger, each: Observation, number: int) -> Started:

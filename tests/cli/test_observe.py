@@ -45,7 +45,7 @@ def test_a_crontab_is_printed_wrapped() -> None:
 
 
 def test_wrapping_needs_one_crontab() -> None:
-    assert observe("--wrap").returncode == 2
+    assert observe("--wrap", "one", "two").returncode == 2
     missing = observe("--wrap", "/no/such/crontab")
     assert missing.returncode == 3
     assert missing.stdout == b""

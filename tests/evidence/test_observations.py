@@ -100,3 +100,13 @@ def test_what_is_no_recording_is_named(tmp_path: Path) -> None:
 def test_old_observations_are_dropped(tmp_path: Path) -> None:
     path = recording(tmp_path / "o.db", observation(0, started=START - 200 * 86_400), observation(1))
     assert [each.id for each in read(path)] == ["1"]
+
+
+def test_a_folder_stands_for_the_recordings_of_several_users(tmp_path: Path) -> None:
+    recording(tmp_path / "app.db", observation(0), observation(4))
+    recording(tmp_path / "www.db", observation(2, "other", account="www"))
+    (tmp_path / "broken.db").write_text("something else" * 1000)
+    book, runs = look(observations=tmp_path, files=[crontab("* * * * * app job one\n* * * * * www other\n")])
+    assert [run.user for run in runs] == ["app", "www", "app"]
+    assert (book.runs, book.matched, len(book.by_entry)) == (3, 3, 2)
+    assert "broken.db: no recording" in book.skipped[0]
