@@ -12,11 +12,25 @@ from typing import Any, ClassVar, Final
 from cron2queue.runtime.driver import Failure
 from cron2queue.runtime.session import RunCarefully, Session
 
-INSERT_COLUMNS: Final = (
-    "public_id", "queue", "kind", "job_key", "dedupe", "unique_until", "payload", "state", "priority", "run_at", "due_at",
-    "attempts", "max_attempts", "crashes", "runs", "ordering_key", "turn", "limit_key", "held_by", "held_rank", "owner",
-    "trace_context", "created_at", "ready_at",
-)  # fmt: skip
+# What a producer gives of a job, in the order of Draft.row, with the types for PostgreSQL's arrays.
+NEW_COLUMNS: Final = {
+    "public_id": "text", "queue": "text", "kind": "text", "job_key": "bytea", "dedupe": "bytea", "unique_until": "bigint",
+    "payload": "text", "state": "text", "priority": "int", "run_at": "bigint", "due_at": "bigint", "max_attempts": "int",
+    "ordering_key": "bytea", "turn": "bytea", "limit_key": "bytea", "held_by": "bytea", "held_rank": "int", "owner": "bytea",
+    "trace_context": "text",
+}  # fmt: skip
+# What the database adds: it runs at once if no time was given, and it is ready from now on if it is ready.
+INSERTED: Final = (*NEW_COLUMNS, "attempts", "crashes", "runs", "created_at", "ready_at")
+_VALUES: Final = (
+    f"({', '.join('COALESCE(?, {now})' if column == 'run_at' else '?' for column in NEW_COLUMNS)}, 0, 0, 0, {{now}}, "
+    "CASE WHEN ? = 'ready' THEN {now} ELSE NULL END)"
+)
+# One finished attempt, likewise; `length` is in microseconds.
+RECORD_COLUMNS: Final = {
+    "job_id": "bigint", "run": "int", "number": "int", "lease": "text", "worker": "text", "outcome": "text",
+    "exit_status": "int", "signal_number": "int", "wait_seconds": "float8", "run_seconds": "float8",
+    "max_rss_bytes": "bigint", "message": "text", "diagnostic": "text", "output_tail": "text",
+}  # fmt: skip
 # What a claim reads, in the order in which claiming.job_of takes it; `attempts` and `runs` as they are after the claim.
 CLAIM_COLUMNS: Final = (
     "id, public_id, queue, kind, job_key, payload, attempts, max_attempts, crashes, runs, ordering_key, owner, "
@@ -68,7 +82,6 @@ class Want:
 
 
 Row = tuple[Any, ...]
-NewRow = tuple[str, Row]  # the VALUES of one new job, and its parameters; the first is its public id
 
 
 class Backend:
@@ -78,19 +91,37 @@ class Backend:
     minimum: ClassVar[tuple[int, ...]] = (0,)
     lease_of_claim: ClassVar[str] = "?"  # SQL of one job's token; the base binds it whole
 
-    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
         """Insert rows one by one, each behind a savepoint; None for those that a unique index refused."""
         return [self._insert_one(session, row) for row in rows]
 
-    def _insert_one(self, session: Session, row: NewRow) -> int | None:
-        if not self.try_write(session, self.insert_statement([row]), row[1]):
+    def _insert_one(self, session: Session, row: Row) -> int | None:
+        if not self.try_write(session, self.insert_statement(1), self.insert_parameters([row])):
             return None
-        return int(session.value("SELECT id FROM {jobs} WHERE public_id = ?", (row[1][0],)))
+        return int(session.value("SELECT id FROM {jobs} WHERE public_id = ?", (row[0],)))
 
     @staticmethod
-    def insert_statement(rows: Sequence[NewRow]) -> str:
-        """INSERT of these rows."""
-        return f"INSERT INTO {{jobs}} ({', '.join(INSERT_COLUMNS)}) VALUES {', '.join(values for values, _ in rows)}"
+    def insert_statement(count: int) -> str:
+        """INSERT of so many jobs."""
+        return f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) VALUES {', '.join([_VALUES] * count)}"
+
+    @staticmethod
+    def insert_parameters(rows: Sequence[Row]) -> Row:
+        """Those of insert_statement: each row, and its state once more."""
+        return tuple(cell for row in rows for cell in (*row, row[7]))
+
+    def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
+        """Insert finished attempts: RECORD_COLUMNS, and the attempt's length in microseconds.
+
+        Columns in which no row has anything are left out: most attempts end well, and have little to tell.
+        """
+        for start in range(0, len(rows), 100):
+            some = rows[start : start + 100]
+            kept = [place for place in range(len(RECORD_COLUMNS)) if any(row[place] is not None for row in some)]
+            columns = [list(RECORD_COLUMNS)[place] for place in kept]
+            values = ", ".join([f"({'?, ' * len(kept)}{{now}} - ?, {{now}})"] * len(some))
+            statement = f"INSERT INTO {{attempts}} ({', '.join(columns)}, started_at, ended_at) VALUES {values}"
+            session.run(statement, [row[place] for row in some for place in (*kept, -1)])
 
     def candidates(self, session: Session, want: Want) -> list[Row]:
         """Jobs that could be claimed now, in their order; a backend may lock them."""
@@ -129,18 +160,25 @@ class Backend:
         return {job_id for job_id, lease in leases if session.changed(statement, (*parameters, job_id, lease)) == 1}
 
     def fenced_batch(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
-        """The same in one statement, for databases without RETURNING: all held, or the unit is run again carefully.
-
-        A token holds the id of its job, so that both lists name the same pairs.
-        """
+        """The same in one statement, for databases without RETURNING: all held, or the unit is run again carefully."""
         if session.careful or len(leases) == 1:
             return Backend.fenced(self, session, change, parameters, leases)
-        some = marks(len(leases))
-        statement = f"UPDATE {{jobs}} SET {change} WHERE id IN ({some}) AND lease IN ({some})"
-        ids = [job_id for job_id, _ in leases]
-        if session.changed(statement, (*parameters, *ids, *(lease for _, lease in leases))) != len(leases):
+        named, their = self.named(leases)
+        if session.changed(f"UPDATE {{jobs}} SET {change} WHERE {named}", (*parameters, *their)) != len(leases):
             raise RunCarefully
-        return set(ids)
+        return {job_id for job_id, _ in leases}
+
+    def named(self, leases: Sequence[tuple[int, str]]) -> tuple[str, Row]:
+        """The condition that names exactly these leases: a token ends with the id of its job.
+
+        Jobs of one claim share the rest of it, which then is sent once.
+        """
+        ids = [job_id for job_id, _ in leases]
+        some = marks(len(leases))
+        claims = {lease.removesuffix(str(job_id)) for job_id, lease in leases}
+        if len(claims) == 1 and self.lease_of_claim != "?":
+            return f"id IN ({some}) AND lease = {self.lease_of_claim}", (*ids, claims.pop())
+        return f"id IN ({some}) AND lease IN ({some})", (*ids, *(lease for _, lease in leases))
 
     def mark_message(self, session: Session, consumer: bytes, message_id: bytes) -> bool:
         """Write into the inbox; False if it stood there already."""

@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cron2queue.runtime.backend import NewRow
+from cron2queue.runtime.backend import Row
 from cron2queue.runtime.instants import seconds, to_micros
 from cron2queue.runtime.jobs import Forever, NewJob, Period
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
@@ -19,16 +19,6 @@ DEPTH_LIMIT: Final = 64  # levels of lists and objects
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
 _PUBLIC_ID = re.compile(r"[0-9a-f]{32}")
 _INT = 2**31 - 1
-
-# The VALUES of a row, by whether it can run at once. `?` as in _parameters.
-_START = "(?, ?, ?, ?, ?, ?, ?, ?, ?, "
-_MIDDLE = "?, 0, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, {now}, "
-_VALUES: Final = {
-    (True, True): _START + "{now}, " + _MIDDLE + "{now})",
-    (True, False): _START + "{now}, " + _MIDDLE + "NULL)",
-    (False, True): _START + "?, " + _MIDDLE + "{now})",
-    (False, False): _START + "?, " + _MIDDLE + "NULL)",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +35,16 @@ class Draft:
     turn: bytes | None
     run_at: int | None
 
-    def row(self, *, now: int, has_turn: bool) -> NewRow:
-        """Its row: ready, or scheduled for later, or blocked behind another of its ordering key."""
-        later = self.run_at is not None and self.run_at > now
-        waits = self.turn is not None and not has_turn
-        state = "blocked" if waits else "scheduled" if later else "ready"
-        values = _VALUES[self.run_at is None, state == "ready"]
-        return values, self._parameters(now, state, has_turn)
-
-    def _parameters(self, now: int, state: str, has_turn: bool) -> tuple[Any, ...]:
-        job = self.job
+    def row(self, *, now: int, has_turn: bool) -> Row:
+        """Its row, for NEW_COLUMNS: ready, or scheduled for later, or blocked behind another of its ordering key."""
+        job, later = self.job, self.run_at is not None and self.run_at > now
+        blocked = self.turn is not None and not has_turn
+        state = "blocked" if blocked else "scheduled" if later else "ready"
         until = self.period if self.period in (None, UNTIL_PRUNED) else now + (self.period or 0)
-        blocked = state == "blocked"
         return (
-            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority,
-            *(() if self.run_at is None else (self.run_at,)),
-            self.run_at if state == "scheduled" else None,
-            job.max_attempts, self.ordering_key, self.turn if has_turn else None, exact(job.limit_key),
-            self.turn if blocked else None, 0 if blocked else None, exact(job.owner), job.trace_context,
+            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority, self.run_at,
+            self.run_at if state == "scheduled" else None, job.max_attempts, self.ordering_key, self.turn if has_turn else None,
+            exact(job.limit_key), self.turn if blocked else None, 0 if blocked else None, exact(job.owner), job.trace_context,
         )  # fmt: skip
 
 

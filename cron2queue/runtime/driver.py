@@ -65,14 +65,8 @@ class Driver(ABC):
         """What the error means."""
 
     def is_own(self, error: BaseException) -> bool:
-        """Whether the database's driver raised it."""
-        return self.code_of(error) is not Failure.OTHER or type(error).__module__.partition(".")[0] in (
-            "sqlite3",
-            "pymysql",
-            "MySQLdb",
-            "psycopg",
-            "psycopg2",
-        )
+        """Whether the driver of a database raised it."""
+        return type(error).__module__.partition(".")[0] in ("sqlite3", "pymysql", "MySQLdb", "psycopg", "psycopg2")
 
     def server(self, raw: Any) -> tuple[str, str]:
         """Name of the backend (sqlite, mysql, mariadb, postgresql) and version of the server."""

@@ -3,7 +3,8 @@
 import os
 import socket
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from cron2queue.runtime.backend import Backend
@@ -13,7 +14,7 @@ from cron2queue.runtime.trouble import UnsafeDatabase
 _NETWORK: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "fuse.glusterfs", "lustre"}
 )
-_SPARE_CONNECTIONS: Final = 5
+_ALIVE_MICROS: Final = 120_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,6 @@ class ServerFacts:
     foreign_host: str | None = None
     refusals: tuple[Trouble, ...] = ()
     warnings: tuple[Trouble, ...] = ()
-    others: tuple[tuple[str, str], ...] = field(default=())
 
 
 def facts(sessions: Sessions, backend: Backend, prefix: str) -> ServerFacts:
@@ -51,7 +51,7 @@ def facts(sessions: Sessions, backend: Backend, prefix: str) -> ServerFacts:
 
 
 def refuse(found: ServerFacts, *, connections_needed: int = 1) -> None:
-    """Raise UnsafeDatabase for the first refusal; connections are counted with a few to spare."""
+    """Raise UnsafeDatabase for the first refusal; connections that are in use already are counted in."""
     troubles = list(found.refusals)
     if found.max_connections is not None and connections_needed + (found.connections or 0) > found.max_connections:
         troubles.append(too_few(found, connections_needed))
@@ -111,12 +111,11 @@ def file_system_of(file: str, mounts: str = "/proc/self/mounts") -> str | None:
     path = os.path.realpath(file)
     best: tuple[int, str | None] = (-1, None)
     try:
-        with open(mounts, encoding="utf-8", errors="surrogateescape") as lines:  # noqa: PTH123 - not a path of ours
-            for line in lines:
-                point, kind = line.split(" ")[1:3]
-                point = point.replace("\\040", " ").rstrip("/")
-                if (path + "/").startswith(point + "/") and len(point) >= best[0]:
-                    best = (len(point), kind)
+        for line in Path(mounts).read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+            point, kind = line.split(" ")[1:3]
+            point = point.replace("\\040", " ").rstrip("/")
+            if (path + "/").startswith(point + "/") and len(point) >= best[0]:
+                best = (len(point), kind)
     except OSError:
         return None
     return best[1]
@@ -136,7 +135,7 @@ def _host_trouble(file: str, foreign: str | None) -> Trouble | None:
         return None
     return Trouble(
         message=f"{file} is in use from host {foreign} as well; a SQLite file serves one host",
-        remedy="Use MySQL, MariaDB or PostgreSQL for several hosts; if that host is gone: cron2queue migrate up --this-host",
+        remedy="Use MySQL, MariaDB or PostgreSQL for several hosts; if its workers are stopped, try again in two minutes.",
     )
 
 
@@ -150,29 +149,32 @@ def _journal_trouble(journal: str) -> Trouble | None:
 
 
 def _foreign_host(session: Session) -> str | None:
-    """The host that the file belongs to, if it is another than this."""
+    """A host from which another kernel's workers have beaten a moment ago.
+
+    Containers of one host have names of their own and one kernel; a host that was started anew keeps its name.
+    """
     owner = session.value("SELECT host FROM {controls} WHERE id = 1")
-    return None if owner is None or owner == host_name() else str(owner)
+    if owner is None or str(owner).rpartition(" ")[2] == boot_id():
+        return None
+    query = "SELECT host FROM {workers} WHERE host <> ? AND beat_at > {now} - ? ORDER BY beat_at DESC LIMIT 1"
+    return session.value(query, (socket.gethostname(), _ALIVE_MICROS))  # type: ignore[no-any-return]
 
 
-def host_name() -> str:
-    """What identifies this host: its machine id where it has one (containers share names), else its name."""
-    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
-        try:
-            with open(path, encoding="ascii") as file:  # noqa: PTH123 - not a path of ours
-                if text := file.read().strip():
-                    return f"{socket.gethostname()}/{text[:32]}"
-        except (OSError, UnicodeDecodeError):
-            continue
-    return socket.gethostname()
+def boot_id() -> str:
+    """What tells one running kernel from every other."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return socket.gethostname()
 
 
-def claim_file(sessions: Sessions, *, anew: bool = False) -> None:
-    """SQLite: write down which host uses the file, if nobody has. `anew` takes it over from a host that is gone."""
+def claim_file(sessions: Sessions) -> None:
+    """SQLite: write down which host uses the file."""
     if sessions.driver.family != "sqlite":
         return
-    guard = "" if anew else " AND host IS NULL"
-    sessions.unit(lambda session: session.changed(f"UPDATE {{controls}} SET host = ? WHERE id = 1{guard}", (host_name(),)))
+    mine = f"{socket.gethostname()} {boot_id()}"
+    if sessions.read(lambda session: session.value("SELECT host FROM {controls} WHERE id = 1")) != mine:
+        sessions.unit(lambda session: session.changed("UPDATE {controls} SET host = ? WHERE id = 1", (mine,)))
 
 
 # ---- MySQL and MariaDB

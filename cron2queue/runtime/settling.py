@@ -6,7 +6,7 @@ from typing import Any, Final, assert_never
 
 from cron2queue.redaction import redact
 from cron2queue.runtime import admission, control, ordering
-from cron2queue.runtime.backend import Backend
+from cron2queue.runtime.backend import Backend, Row
 from cron2queue.runtime.instants import seconds
 from cron2queue.runtime.jobs import (
     MAX_CRASHES,
@@ -130,7 +130,9 @@ def settle(
     held = _change_all(session, backend, settlements)
     _pause_kinds(session, backend, settlements, held)
     if keep_record:
-        record(session, [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)])
+        ended = [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)]
+        if ended:
+            backend.keep_records(session, [_record_cells(each) for each in ended])
     if session.reruns or len(held) < len(settlements):
         held |= _settled_before(session, [each for each in settlements if each.job.id not in held])
     admission.free(session, controls, _limits_of(controls, (each.job for each in limited)))
@@ -174,31 +176,16 @@ def _pause_kinds(session: Session, backend: Backend, settlements: Sequence[Settl
             control.pause_kind(session, backend, each.job.kind, outcome.pause_kind_seconds)
 
 
-_RECORD_COLUMNS: Final = (
-    "job_id, run, number, lease, worker, started_at, ended_at, outcome, exit_status, signal_number, wait_seconds, "
-    "run_seconds, max_rss_bytes, message, diagnostic, output_tail"
-)
-_RECORD_VALUES: Final = "(?, ?, ?, ?, ?, {now} - ?, {now}, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-def record(session: Session, settlements: Sequence[Settlement]) -> None:
-    """Keep what is known of each finished attempt. Instants are the database's, lengths the worker's own."""
-    for start in range(0, len(settlements), 200):
-        some = settlements[start : start + 200]
-        statement = f"INSERT INTO {{attempts}} ({_RECORD_COLUMNS}) VALUES {', '.join([_RECORD_VALUES] * len(some))}"
-        session.run(statement, [cell for each in some for cell in _record_cells(each)])
-
-
-def _record_cells(each: Settlement) -> tuple[Any, ...]:
+def _record_cells(each: Settlement) -> Row:
+    """What is kept of an attempt. Instants are the database's, lengths the worker's own."""
     job, kept, outcome = each.job, each.record, each.outcome
     reason = outcome.reason if isinstance(outcome, (GiveUp, Crashed)) else ""
     diagnostic = clean(redact(outcome.diagnostic), DIAGNOSTIC_BYTES) if outcome.diagnostic else None
     return (
-        job.id, job.run, job.attempt, job.lease.token, job.lease.worker, seconds(kept.run_seconds or 0.0),
-        _word_for(each), kept.exit_status, kept.signal,
+        job.id, job.run, job.attempt, job.lease.token, job.lease.worker, _word_for(each), kept.exit_status, kept.signal,
         kept.wait_seconds if kept.wait_seconds is not None else job.waited_seconds, kept.run_seconds, kept.max_rss_bytes,
-        clean(outcome.message or reason, MESSAGE_BYTES), diagnostic,
-        clean(redact(kept.output_tail), TAIL_BYTES) if kept.output_tail else None,
+        clean(outcome.message or reason, MESSAGE_BYTES) or None, diagnostic,
+        clean(redact(kept.output_tail), TAIL_BYTES) if kept.output_tail else None, seconds(kept.run_seconds or 0.0),
     )  # fmt: skip
 
 

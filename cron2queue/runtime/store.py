@@ -72,3 +72,4 @@ class Store(ProducerVerbs, WorkerVerbs, OperatorVerbs):
         """UnsafeDatabase or SchemaMismatch, with the remedy, if a promise could not be kept on this database."""
         self.require_schema()
         guards.refuse(self.server_facts(), connections_needed=connections_needed)
+        guards.claim_file(self.sessions)

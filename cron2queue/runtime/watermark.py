@@ -15,6 +15,7 @@ from cron2queue.runtime.backend import Want
 from cron2queue.runtime.jobs import Job
 
 SLOW_SECONDS: Final = 0.004
+SLOW_STREAK: Final = 16  # so many slow claims in a row, none of them short: a backlog behind dead entries
 RESCAN_SECONDS: Final = 0.25
 
 
@@ -38,10 +39,12 @@ class Watermarks:
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._marks: dict[tuple[str, tuple[str, ...]], _Mark] = {}
+        self._slow: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def forget(self) -> None:
         """Start the next claims from the start: something was given back."""
         self._marks.clear()
+        self._slow.clear()
 
     @contextmanager
     def measured(self, want: Want) -> Iterator[Claim]:
@@ -56,9 +59,11 @@ class Watermarks:
         self._learn(place, claim, mark, began)
 
     def _learn(self, place: tuple[str, tuple[str, ...]], claim: Claim, mark: _Mark | None, began: float) -> None:
-        full = len(claim.jobs) == claim.want.limit
-        slow = self._monotonic() - began >= SLOW_SECONDS
-        if not claim.jobs or not full or (mark is None and not slow):
+        full = bool(claim.jobs) and len(claim.jobs) == claim.want.limit
+        if mark is None:
+            slow = self._monotonic() - began >= SLOW_SECONDS
+            self._slow[place] = self._slow.get(place, 0) + 1 if full and slow else 0
+        if not full or self._slow.get(place, 0) < SLOW_STREAK:
             self._marks.pop(place, None)
             return
         last = claim.jobs[-1]

@@ -40,8 +40,9 @@ class WorkerVerbs(Desk):
             )
             single = backend.take_is_single and not self._limited(claim.want)
             claim.jobs = self.with_controls(work, single=single)
-        if not claim.jobs and claim.want.after is not None:
-            return self.claim(queue, kinds=kinds, limit=limit, worker=worker)
+        left = limit - len(claim.jobs)
+        if left > 0 and claim.want.after is not None:  # nothing more behind the mark: the rest comes from the start
+            return claim.jobs + self.claim(queue, kinds=kinds, limit=left, worker=worker)
         return claim.jobs
 
     def _limited(self, want: Want) -> bool:

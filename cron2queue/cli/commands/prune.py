@@ -1,4 +1,4 @@
-"""`cron2queue prune`: retention, by hand."""
+"""`cron2queue prune`: delete what is old."""
 
 from typing import Annotated
 
@@ -7,37 +7,29 @@ import typer
 from cron2queue.cli.operation import NearestPlan
 from cron2queue.cli.options import Database, Format
 
-Succeeded = Annotated[float, typer.Option("--succeeded", min=0, metavar="DAYS", help="Keep succeeded jobs so long.")]
-Cancelled = Annotated[float, typer.Option("--cancelled", min=0, metavar="DAYS", help="Keep cancelled jobs so long.")]
-Dead = Annotated[float, typer.Option("--dead", min=0, metavar="DAYS", help="Keep dead jobs so long.")]
-Inbox = Annotated[float, typer.Option("--inbox", min=0, metavar="DAYS", help="Keep processed messages so long.")]
-Log = Annotated[float, typer.Option("--log", min=0, metavar="DAYS", help="Keep the operators' log so long.")]
-Most = Annotated[int, typer.Option("--most", min=1, help="Stop after so many jobs; the rest is for the next time.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many there are.")]
+Days = "days after their end; -1 keeps them all."
 
 
 def run(
+    succeeded: Annotated[float, typer.Option("--succeeded", help="Succeeded jobs: " + Days)] = 14,
+    cancelled: Annotated[float, typer.Option("--cancelled", help="Cancelled jobs: " + Days)] = 14,
+    dead: Annotated[float, typer.Option("--dead", help="Dead jobs: " + Days)] = 90,
+    inbox: Annotated[float, typer.Option("--inbox", help="Processed messages: days; -1 keeps them all.")] = 30,
+    log: Annotated[float, typer.Option("--log", help="The operators' log: days; -1 keeps it all.")] = 365,
     database: Database = None,
     plan: NearestPlan = None,
-    succeeded: Succeeded = 14,
-    cancelled: Cancelled = 14,
-    dead: Dead = 90,
-    inbox: Inbox = 30,
-    log: Log = 365,
-    most: Most = 1_000_000,
-    dry_run: DryRun = False,
     format: Format = "terminal",
 ) -> None:
-    """Delete ended jobs that are older, 500 rows a commit by primary key, while workers go on. They do the same by themselves.
+    """Delete ended jobs and their history, 500 rows a commit; workers and producers go on meanwhile.
 
     \b
     Examples:
-      cron2queue prune --dry-run
-      cron2queue prune --succeeded 2 --dead 365
+      cron2queue prune
+      cron2queue prune --succeeded 3 --dead -1
     """
     from cron2queue.cli.operation import one_of, operation
-    from cron2queue.cli.steering import Retention, prune_jobs
+    from cron2queue.cli.pruning import prune
 
     one_of(format, ("terminal", "json"), "--format")
-    kept = Retention(succeeded=succeeded, cancelled=cancelled, dead=dead, inbox=inbox, operations=log)
-    prune_jobs(operation(database, plan), kept, most=most, dry_run=dry_run, format=format)
+    ages = {"succeeded": succeeded, "cancelled": cancelled, "dead": dead, "inbox": inbox, "operations": log}
+    prune(operation(database, plan), ages, format)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cron2queue.runtime.backend import NewRow, Want
+from cron2queue.runtime.backend import Row, Want
 from cron2queue.runtime.session import Session
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
@@ -14,14 +14,14 @@ class MariadbBackend(SkipLockedBackend):
     name: ClassVar[str] = "mariadb"
     minimum: ClassVar[tuple[int, ...]] = (10, 6)
 
-    def insert_all(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+    def insert_all(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
         """The ids come with the INSERT itself."""
         if len(rows) == 1:
             return super().insert_all(session, rows)
-        statement = self.insert_statement(rows) + " RETURNING id, public_id"
-        returned = session.rows(statement, [cell for _, row in rows for cell in row])
+        statement = self.insert_statement(len(rows)) + " RETURNING id, public_id"
+        returned = session.rows(statement, self.insert_parameters(rows))
         found = {public_id: job_id for job_id, public_id in returned}
-        return [int(found[row[0]]) for _, row in rows]
+        return [int(found[row[0]]) for row in rows]
 
     def explain(self, session: Session, want: Want) -> str:
         """One line a table: the key that is used, and in Extra any sort."""

@@ -3,10 +3,28 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, NewRow, Row, Want, marks
+from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, INSERTED, NEW_COLUMNS, RECORD_COLUMNS, Row, Want
 from cron2queue.runtime.session import Session
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
+_SKIPPING = " ON CONFLICT DO NOTHING RETURNING id"
+
+
+def _arrays(columns: dict[str, str]) -> str:
+    casts = ", ".join(f"CAST(? AS {kind}[])" for kind in columns.values())
+    return f"unnest({casts}) WITH ORDINALITY AS d ({', '.join(columns)}, place)"
+
+
+_GIVEN = ", ".join("COALESCE(run_at, {now})" if column == "run_at" else column for column in NEW_COLUMNS)
+_INSERT = (
+    f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) "
+    f"SELECT {_GIVEN}, 0, 0, 0, {{now}}, CASE WHEN state = 'ready' THEN {{now}} END "
+    f"FROM {_arrays(NEW_COLUMNS)} ORDER BY place{_SKIPPING}, public_id"
+)
+_KEEP = (
+    f"INSERT INTO {{attempts}} ({', '.join(RECORD_COLUMNS)}, started_at, ended_at) "
+    f"SELECT {', '.join(RECORD_COLUMNS)}, {{now}} - length, {{now}} FROM {_arrays({**RECORD_COLUMNS, 'length': 'bigint'})}"
+)
 _RETURNED = ", ".join("j." + column for column in CLAIM_COLUMNS.split(", "))
 
 
@@ -18,12 +36,18 @@ class PostgresqlBackend(SkipLockedBackend):
     lease_of_claim: ClassVar[str] = "CAST(? AS TEXT) || id"
     take_is_single: ClassVar[bool] = True
 
-    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
-        """All rows in one statement; a unique index skips its row. The workers' hint goes with the commit."""
-        statement = self.insert_statement(rows) + " ON CONFLICT DO NOTHING RETURNING id, public_id"
-        returned = session.rows(statement, [cell for _, row in rows for cell in row])
-        found = {public_id: job_id for job_id, public_id in returned}
-        return [found.get(row[0]) for _, row in rows]
+    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
+        """All rows in one statement of fixed length, in their order; a unique index skips its row."""
+        if len(rows) == 1:
+            found = session.value(self.insert_statement(1) + _SKIPPING, self.insert_parameters(rows))
+            return [found]
+        returned = session.rows(_INSERT, [list(column) for column in zip(*rows, strict=True)])
+        ids = {public_id: job_id for job_id, public_id in returned}
+        return [ids.get(row[0]) for row in rows]
+
+    def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
+        """All rows as one array a column: the statement has the same text, and is prepared, whatever the batch."""
+        session.run(_KEEP, [list(column) for column in zip(*rows, strict=True)])
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. The fence keeps the planner from updating more rows than were locked."""
@@ -38,10 +62,10 @@ class PostgresqlBackend(SkipLockedBackend):
 
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """All in one statement; RETURNING tells which leases held."""
-        some = marks(len(leases))
-        statement = f"UPDATE {{jobs}} SET {change} WHERE id IN ({some}) AND lease IN ({some}) RETURNING id"
-        ids = [job_id for job_id, _ in leases]
-        return {row[0] for row in session.rows(statement, (*parameters, *ids, *(lease for _, lease in leases)))}
+        named = "id = ANY (CAST(? AS bigint[])) AND lease = ANY (CAST(? AS text[]))"
+        statement = f"UPDATE {{jobs}} SET {change} WHERE {named} RETURNING id"
+        ids, tokens = [list(column) for column in zip(*leases, strict=True)]
+        return {row[0] for row in session.rows(statement, (*parameters, ids, tokens))}
 
     def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
         """Behind a savepoint, outside a transaction as well."""

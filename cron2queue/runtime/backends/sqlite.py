@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, NewRow, Row, Want, marks
+from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, Row, Want, marks
 from cron2queue.runtime.session import Session
 
 
@@ -15,12 +15,12 @@ class SqliteBackend(Backend):
     lease_of_claim: ClassVar[str] = "? || id"
     take_is_single: ClassVar[bool] = True
 
-    def insert(self, session: Session, rows: Sequence[NewRow]) -> list[int | None]:
+    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
         """All rows in one statement; a unique index skips its row."""
-        statement = self.insert_statement(rows) + " ON CONFLICT DO NOTHING RETURNING id, public_id"
-        returned = session.rows(statement, [cell for _, row in rows for cell in row])
+        statement = self.insert_statement(len(rows)) + " ON CONFLICT DO NOTHING RETURNING id, public_id"
+        returned = session.rows(statement, self.insert_parameters(rows))
         found = {public_id: job_id for job_id, public_id in returned}
-        return [found.get(row[0]) for _, row in rows]
+        return [found.get(row[0]) for row in rows]
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement."""
@@ -39,10 +39,9 @@ class SqliteBackend(Backend):
 
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """All in one statement; RETURNING tells which leases held."""
-        some = marks(len(leases))
-        statement = f"UPDATE {{jobs}} SET {change} WHERE id IN ({some}) AND lease IN ({some}) RETURNING id"
-        ids = [job_id for job_id, _ in leases]
-        return {row[0] for row in session.rows(statement, (*parameters, *ids, *(lease for _, lease in leases)))}
+        named, their = self.named(leases)
+        statement = f"UPDATE {{jobs}} SET {change} WHERE {named} RETURNING id"
+        return {row[0] for row in session.rows(statement, (*parameters, *their))}
 
     def explain(self, session: Session, want: Want) -> str:
         """The last column of each step is the sentence."""

@@ -82,8 +82,8 @@ class MysqlDriver(Driver):
     def code_of(self, error: BaseException) -> Failure:
         """By the server's error number; PyMySQL's InterfaceError(0) means that the connection is closed."""
         number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-        if number is None:
-            return Failure.GONE if isinstance(error, (ConnectionError, TimeoutError, EOFError)) else Failure.OTHER
+        if number is None or not self.is_own(error):
+            return Failure.OTHER
         if number == 1062:
             return Failure.DUPLICATE
         for numbers, meaning in ((_AGAIN, Failure.AGAIN), (_GONE, Failure.GONE), (_REFUSING, Failure.REFUSING)):

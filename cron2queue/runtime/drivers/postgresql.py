@@ -85,6 +85,8 @@ class PostgresqlDriver(Driver):
 
     def code_of(self, error: BaseException) -> Failure:
         """By SQLSTATE; an operational error without one is a broken connection."""
+        if not self.is_own(error):
+            return Failure.OTHER
         state = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
         if state is None:
             return Failure.GONE if type(error).__name__ in ("OperationalError", "InterfaceError") else Failure.OTHER
