@@ -9,9 +9,11 @@ from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import known_scheduler
 from cron2queue.analyser.timing import MINUTE, known_duration, shortest_gap, span
-from cron2queue.analyser.trades import trade_of
+from cron2queue.analyser.trades import MAIL, PAYMENT, QUEUE, TRANSFER, trade_of
 from cron2queue.crontab.lines import CrontabFile, Entry
 
+# Trades in which two copies at once do harm whatever the program; of others it is a guess.
+_SURELY = (PAYMENT, MAIL, QUEUE, TRANSFER)
 SHORT = 15 * MINUTE
 
 
@@ -73,7 +75,7 @@ class NoLock(EntryRule):
             entry,
             f"started every {span(gap)} with no lock: a slow run and the next work side by side",
             f"flock -n -E 75 /run/lock/cron2queue/{job_name(entry.command)}.lock COMMAND (convert does it)",
-            severity=Severity.NOTE if scheduler else self.severity,
+            severity=self.severity if trade in _SURELY and not scheduler else Severity.NOTE,
             evidence=f"its name says that it {what}" if not scheduler else f"{what}, which takes no lock of its own",
         )
 

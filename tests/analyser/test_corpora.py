@@ -1,0 +1,116 @@
+"""Stock Debian files hardly say a word, and crontabs that grew over years say what is wrong with them and nothing false."""
+
+from pathlib import Path
+
+import pytest
+from judged import crontab, judged
+
+from cron2queue.analyser.audit import Audit
+from cron2queue.analyser.finding import Severity
+from cron2queue.analyser.verdicts import Decision
+
+HERE = Path(__file__).parent
+STOCK = sorted(path for path in (HERE / "stock").rglob("*") if path.is_file())
+LEGACY = sorted((HERE / "legacy").iterdir())
+SYSTEM = ("webshop.crontab", "sysadmin.crontab", "template.crontab.j2")
+
+
+def of_stock(path: Path) -> Audit:
+    where = "/" + str(path.relative_to(HERE / "stock"))
+    return judged(crontab(path.read_bytes(), path=where))
+
+
+def of_legacy(name: str) -> Audit:
+    kind = "system" if name in SYSTEM else "user"
+    return judged(crontab((HERE / "legacy" / name).read_bytes(), path=name, kind=kind))
+
+
+def codes(result: Audit, least: Severity = Severity.NOTE) -> set[tuple[str, int | None]]:
+    return {(each.code, each.place.line) for each in result.findings if each.severity.rank <= least.rank}
+
+
+def test_there_is_a_corpus() -> None:
+    assert len(STOCK) >= 25
+    assert len(LEGACY) >= 6
+
+
+@pytest.mark.parametrize("path", STOCK, ids=lambda path: path.name)
+def test_a_stock_file_of_debian_has_nothing_above_a_note(path: Path) -> None:
+    assert codes(of_stock(path), Severity.WARNING) == set()
+
+
+@pytest.mark.parametrize("path", STOCK, ids=lambda path: path.name)
+def test_a_stock_file_of_debian_has_few_notes(path: Path) -> None:
+    notes = {code for code, _ in codes(of_stock(path))} - {"C2Q303", "C2Q507"}
+    assert len(notes) <= 3
+
+
+@pytest.mark.parametrize("path", STOCK, ids=lambda path: path.name)
+def test_nothing_of_a_stock_file_is_queued_dropped_or_corrected(path: Path) -> None:
+    decisions = {verdict.decision for verdict in of_stock(path).verdicts}
+    assert decisions <= {Decision.KEEP, Decision.ASK, Decision.GUARD}
+
+
+def test_all_stock_files_together_are_judged_without_a_warning_but_the_herd() -> None:
+    files = [crontab(path.read_bytes(), path="/" + str(path.relative_to(HERE / "stock"))) for path in STOCK]
+    assert {code for code, _ in codes(judged(*files), Severity.WARNING)} <= {"C2Q501"}
+
+
+@pytest.mark.parametrize("path", LEGACY, ids=lambda path: path.name)
+def test_the_counts_of_a_legacy_file_add_up(path: Path) -> None:
+    result = of_legacy(path.name)
+    (file,) = result.files
+    counts = file.counts
+    assert counts["lines"] == sum(number for name, number in counts.items() if name != "lines")
+    assert len(result.verdicts) == counts["entries"]
+    summary = result.summary
+    assert summary.error + summary.warning + summary.note + summary.suppressed == len(result.findings)
+
+
+EXPECTED = {
+    "webshop.crontab": {
+        ("C2Q201", 30), ("C2Q301", 20), ("C2Q203", 26), ("C2Q204", 28), ("C2Q205", 29), ("C2Q305", 17), ("C2Q306", 20),
+        ("C2Q307", 14), ("C2Q307", 15), ("C2Q311", 19), ("C2Q501", 14),
+    },
+    "sysadmin.crontab": {
+        ("C2Q202", 8), ("C2Q202", 9), ("C2Q322", 2), ("C2Q206", 16), ("C2Q206", 17), ("C2Q302", 3), ("C2Q317", 14),
+        ("C2Q322", 11), ("C2Q501", 2), ("C2Q502", 13),
+    },
+    "hosting.crontab": {("C2Q314", 10), ("C2Q318", 5), ("C2Q501", 2)},
+    "django.crontab": {("C2Q307", 3), ("C2Q307", 4)},
+    "user-rails.crontab": {("C2Q307", 4)},
+    "template.crontab.j2": set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_a_legacy_file_is_warned_of_what_is_wrong_with_it_and_nothing_else(name: str) -> None:
+    assert codes(of_legacy(name), Severity.WARNING) == EXPECTED[name]
+
+
+def test_every_legacy_file_has_its_expectation() -> None:
+    assert {path.name for path in LEGACY} == set(EXPECTED)
+
+
+def test_the_decisions_on_the_web_shop_are_those_of_an_experienced_hand() -> None:
+    decided = {verdict.entry.number: verdict.decision for verdict in of_legacy("webshop.crontab").verdicts}
+    assert {line: decided[line] for line in (8, 9, 14, 15, 19, 20, 22, 26, 28, 29, 30, 31)} == {
+        8: Decision.KEEP,
+        9: Decision.KEEP,
+        14: Decision.QUEUE,
+        15: Decision.QUEUE,
+        19: Decision.QUEUE,
+        20: Decision.FIX,
+        22: Decision.KEEP,
+        26: Decision.GUARD,
+        28: Decision.FIX,
+        29: Decision.FIX,
+        30: Decision.DROP,
+        31: Decision.KEEP,
+    }
+
+
+def test_a_template_is_not_judged_as_if_it_were_a_crontab() -> None:
+    result = of_legacy("template.crontab.j2")
+    assert any("template" in each.reason for each in result.not_judged)
+    assert all("ignores the whole file" not in verdict.because for verdict in result.verdicts)

@@ -1,0 +1,155 @@
+"""Load and spreading are exact: counted again here, minute by minute, from the fires themselves."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged import AT, ZONE, crontab, judged, standing
+
+from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, smeared, take
+from cron2queue.analyser.examples import subject_of
+from cron2queue.analyser.load import DAYS_AHEAD, burdens_of, load_of
+from cron2queue.analyser.spreading import Calendars, spread
+from cron2queue.crontab.schedule import Calendar
+
+SETS = st.lists(st.integers(min_value=0, max_value=(1 << 40) - 1), max_size=12)
+
+
+@given(SETS)
+def test_bit_counting_agrees_with_counting_one_by_one(sets: list[int]) -> None:
+    planes, plain = counters(sets), Counter(minute for bits in sets for minute in minutes_of(bits))
+    top, where = peak(planes, (1 << 40) - 1)
+    assert top == max(plain.values(), default=0)
+    if top:
+        assert set(minutes_of(where)) == {minute for minute, count in plain.items() if count == top}
+    for level in range(1, top + 2):
+        assert set(minutes_of(at_least(planes, level))) == {minute for minute, count in plain.items() if count >= level}
+
+
+@given(SETS, st.integers(min_value=0, max_value=(1 << 40) - 1))
+def test_taking_undoes_adding(sets: list[int], bits: int) -> None:
+    planes = counters(sets)
+    before = [at_least(planes, level) for level in range(1, 14)]
+    add(planes, bits)
+    take(planes, bits)
+    assert [at_least(planes, level) for level in range(1, 14)] == before
+
+
+@given(st.integers(min_value=0, max_value=(1 << 40) - 1), st.integers(min_value=1, max_value=20))
+def test_a_smeared_set_holds_each_start_and_the_minutes_after_it(bits: int, length: int) -> None:
+    assert set(minutes_of(smeared(bits, length))) == {m + i for m in minutes_of(bits) for i in range(length)}
+
+
+def most_starts(text: str) -> int:
+    """The most starts in one minute over the days ahead, from the fires themselves."""
+    first = datetime(2026, 12, 1, tzinfo=ZONE)
+    starts: Counter[datetime] = Counter()
+    for entry in crontab(text).entries:
+        assert isinstance(entry.schedule, Calendar)
+        fires = entry.schedule.fires_between(first, first + timedelta(days=DAYS_AHEAD), ZONE)
+        starts.update(fire.at for fire in fires)
+    return max(starts.values(), default=0)
+
+
+HERDS = (
+    "".join(f"0 * * * * root /opt/{name}.sh\n" for name in "abcde"),
+    "".join(f"*/5 * * * * root /opt/{name}.sh\n" for name in "abcdef"),
+    "".join(f"0,30 2 * * * root /opt/{name}.sh\n" for name in "abcd") + "0 2 * * 1 root /opt/x.sh\n@hourly root /opt/y.sh\n",
+    "".join(f"@daily root /opt/{name}.sh\n" for name in "abcdefgh") + "* * * * * root /opt/z.sh\n",
+    "".join(f"59 23 {day} * * root /opt/{name}.sh\n" for name in "abc" for day in ("1", "*", "1,15")),
+)
+
+
+@pytest.mark.parametrize("text", HERDS)
+def test_the_proposed_minutes_lower_the_peak_when_they_are_written_into_the_crontab(text: str) -> None:
+    subject = subject_of(text)
+    proposal = spread(burdens_of(subject, subject.entries), target=3)
+    assert proposal is not None
+    lines = text.splitlines(keepends=True)
+    for move in proposal.moves:
+        entry = move.entry
+        lines[entry.number - 1] = f"{move.schedule_text} {entry.user} {entry.command_text}\n"
+    assert most_starts(text) == proposal.before
+    assert most_starts("".join(lines)) == proposal.after < proposal.before
+
+
+@pytest.mark.parametrize("text", HERDS)
+def test_a_moved_entry_keeps_its_hours_days_and_intervals(text: str) -> None:
+    subject = subject_of(text)
+    proposal = spread(burdens_of(subject, subject.entries), target=3)
+    assert proposal is not None
+    for move in proposal.moves:
+        (new,) = crontab(f"{move.schedule_text} root x\n").entries
+        old = move.entry.schedule
+        assert isinstance(new.schedule, Calendar)
+        assert isinstance(old, Calendar)
+        assert new.schedule.hours == old.hours
+        assert new.schedule.shortest_gap == old.shortest_gap
+        assert new.schedule.runs_per_day == old.runs_per_day
+        assert new.schedule.minutes == old.minutes << move.shift if move.shift > 0 else old.minutes >> -move.shift
+
+
+def test_members_of_a_chain_are_not_moved() -> None:
+    chain = "0 2 * * * root /opt/export_orders.sh /srv/out/x\n30 2 * * * root /opt/upload.sh /srv/out/x\n"
+    others = "".join(f"0 2 * * * root /opt/{name}.sh\n" for name in "abcd")
+    (finding,) = standing(judged(chain + others), "C2Q501")
+    assert "line 1:" not in finding.remedy
+    assert "line 2:" not in finding.remedy
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["0 * * * *", "*/5 * * * *", "0 2 * * *", "30 2 * * 1", "@daily", "0 2 1 * *", "* * * * *"]), max_size=9
+    )
+)
+def test_every_proposal_is_true(schedules: list[str]) -> None:
+    text = "".join(f"{schedule} root /opt/{at}.sh\n" for at, schedule in enumerate(schedules))
+    subject = subject_of(text)
+    ours = burdens_of(subject, subject.entries)
+    assert Calendars(ours).peak()[0] == most_starts(text)
+    proposal = spread(ours, target=3)
+    if proposal is not None:
+        lines = text.splitlines(keepends=True)
+        for move in proposal.moves:
+            lines[move.entry.number - 1] = f"{move.schedule_text} root {move.entry.command_text}\n"
+        assert most_starts("".join(lines)) == proposal.after < proposal.before
+
+
+def test_known_durations_count_for_all_their_minutes_and_unknown_ones_for_one() -> None:
+    text = (
+        "# cron2queue: takes=2h\n0 2 * * * root /opt/a.sh\n# cron2queue: takes=90m\n0 3 * * * root /opt/b.sh\n"
+        "30 3 * * * root /opt/c.sh\n"
+    )
+    load = load_of(subject_of(text), {})
+    assert load is not None
+    assert (load.peak, load.unknown) == (3, 1)
+    assert (load.peak_at.hour, load.peak_at.minute) == (3, 30)
+    assert load.alive[3 * 4] == 2
+    assert load.alive[4 * 4] == 1
+
+
+def test_a_run_that_outlasts_its_interval_is_counted_with_its_copies_unless_a_lock_stops_them() -> None:
+    loud = load_of(subject_of("# cron2queue: takes=20m\n*/5 * * * * root /opt/a.sh\n"), {})
+    locked = load_of(subject_of("# cron2queue: takes=20m\n*/5 * * * * root flock -n /run/lock/x/l /opt/a.sh\n"), {})
+    assert loud is not None
+    assert locked is not None
+    assert (loud.peak, locked.peak) == (4, 1)
+    assert loud.planned_peak == 1
+
+
+def test_runs_of_the_day_before_reach_over_midnight() -> None:
+    load = load_of(subject_of("# cron2queue: takes=3h\n0 23 * * * root /opt/a.sh\n"), {})
+    assert load is not None
+    assert load.alive[0] == 1
+    assert load.alive[2 * 4] == 0
+
+
+def test_the_busiest_day_is_chosen() -> None:
+    text = "0 2 * * * root /opt/a.sh\n0 2 15 * * root /opt/b.sh\n0 2 15 * * root /opt/c.sh\n"
+    load = load_of(subject_of(text), {})
+    assert load is not None
+    assert (load.day.day, load.peak) == (15, 3)
+    assert load.day > AT.date()

@@ -1,0 +1,160 @@
+"""From signs to a decision, a sentence and an order."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from judged import AT, crontab, judged
+
+from cron2queue.analyser.finding import Confidence
+from cron2queue.analyser.verdicts import Answer, Decision, Verdict
+from cron2queue.crontab.lines import entry_ids
+from cron2queue.evidence.book import EvidenceBook
+from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.statistics import Emptiness, Evidence, Window
+
+WINDOW = Window(start=AT - timedelta(days=14), end=AT)
+
+
+def verdict(text: str, *, dialect: str = "debian", measured: dict[str, Any] | None = None) -> Verdict:
+    kind = "user" if dialect == "busybox" else "system"
+    file = crontab(text, dialect=dialect, kind=kind)
+    book = None
+    if measured is not None:
+        facts = {"n": 100, "starts": 100, "pairing": Pairing.EXACT, "source": "journal", **measured}
+        ids = entry_ids([file])
+        by_entry = {ids[file.path, file.entries[0].number]: Evidence(window=WINDOW, **facts)}
+        book = EvidenceBook(available=True, sources=("journal",), window=WINDOW, by_entry=by_entry)
+    return judged(file, book=book).verdicts[0]
+
+
+def test_a_healthy_nightly_job_stays_and_is_approved_of() -> None:
+    result = verdict(
+        "0 3 * * * root /opt/report.sh >> /var/log/r.log 2>&1\n",
+        measured={"n": 14, "starts": 14, "median_seconds": 60.0, "p95_seconds": 90.0, "failures": 0, "statuses": 14},
+    )
+    assert result.decision is Decision.KEEP
+    assert "14 runs in the log, none failed: leave it (measured)" in result.because
+    assert result.order is None
+
+
+def test_two_signs_make_a_job_for_a_queue_and_the_sentence_names_the_evidence() -> None:
+    empty = Emptiness(share=0.97, n=4000, confidence="measured", reason="silent and under 1 s")
+    result = verdict("*/5 * * * * www-data php /x/import_orders.php\n", measured={"met_predecessor": 0.23, "empty": empty})
+    assert result.decision is Decision.QUEUE
+    assert "97% of 4,000 runs find nothing to do; 23% of its starts meet a live predecessor (measured)" in result.because
+    assert result.order == 1
+    assert result.overlap == "skip"
+
+
+def test_one_sign_makes_a_guard() -> None:
+    result = verdict("*/5 * * * * www-data php /x/sync_stock.php\n")
+    assert result.decision is Decision.GUARD
+    assert result.becomes == "stays, guarded"
+
+
+def test_long_runs_with_two_signs_are_split() -> None:
+    result = verdict(
+        "*/30 * * * * www-data php /x/import_orders.php\n",
+        measured={"median_seconds": 2400.0, "p95_seconds": 3000.0, "met_predecessor": 0.9},
+    )
+    assert result.decision is Decision.SPLIT
+
+
+def test_too_little_known_is_asked_with_the_questions() -> None:
+    result = verdict("*/10 * * * * www-data /opt/thing\n")
+    assert result.decision is Decision.ASK
+    assert [question.partition(":")[0] for question in result.questions] == [
+        "mostly-empty",
+        "overlap-hurts",
+        "user-waits",
+        "lost-on-failure",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "sign", "answer"),
+    [
+        ("lost-on-failure=yes", "lost_on_failure", Answer.YES),
+        ("user-waits=no", "user_waits", Answer.NO),
+        ("mostly-empty=yes", "mostly_empty", Answer.YES),
+        ("overlap-hurts=no", "overlap_hurts", Answer.NO),
+    ],
+)
+def test_a_declaration_answers_a_sign(declared: str, sign: str, answer: Answer) -> None:
+    result = verdict(f"# cron2queue: {declared}\n*/10 * * * * www-data /opt/thing\n")
+    assert getattr(result.signs, sign).answer is answer
+    assert getattr(result.signs, sign).confidence is Confidence.DECLARED
+
+
+def test_a_declared_name_is_the_job_s_name() -> None:
+    assert verdict("# cron2queue: name=order-export\n0 1 * * * root /opt/x.sh\n").name == "order-export"
+
+
+def test_what_never_fires_is_dropped_and_a_backward_range_corrected() -> None:
+    assert verdict("0 0 31 2 * root /opt/a.sh\n").decision is Decision.DROP
+    assert verdict("0 22-4 * * * root /opt/a.sh\n").decision is Decision.FIX
+
+
+def test_the_second_of_two_equal_lines_is_dropped() -> None:
+    result = judged("0 0 * * * root /opt/a.sh\n@daily root /opt/a.sh\n")
+    assert {each.entry.number: each.decision for each in result.verdicts} == {1: Decision.KEEP, 2: Decision.DROP}
+
+
+def test_what_is_broken_today_comes_first() -> None:
+    text = "*/2 * * * * www-data php /x/send_mails.php\n0 3 * * * root dump > /b/$(date +%F).sql\n"
+    first = judged(text).verdicts[0]
+    assert (first.entry.number, first.decision) == (2, Decision.FIX)
+    assert "broken today" in first.because
+
+
+def test_entries_of_a_file_that_the_daemon_ignores_do_not_run_today() -> None:
+    result = judged("0 1 * * * root /opt/a.sh\nMAILTO=\n").verdicts[0]
+    assert result.decision is Decision.FIX
+    assert "ignores the whole file" in result.because
+
+
+def test_a_daemon_at_boot_is_better_as_a_service() -> None:
+    result = verdict("@reboot www-data node /x/ws.js &\n")
+    assert (result.decision, result.becomes) == (Decision.KEEP, "a systemd service")
+
+
+@pytest.mark.parametrize(
+    ("command", "decision", "word"),
+    [
+        ("php /x/bin/magento cron:run", Decision.GUARD, "Magento"),
+        ("flock -n /run/lock/m/m php /x/bin/magento cron:run", Decision.KEEP, "Magento"),
+        ("php /x/artisan schedule:run", Decision.KEEP, "Laravel"),
+        ("php /x/vendor/bin/typo3 scheduler:run", Decision.KEEP, "TYPO3"),
+        ("php /var/www/nextcloud/cron.php", Decision.GUARD, "Nextcloud"),
+        ("drush -r /x cron", Decision.KEEP, "Drupal"),
+        ("wp cron event run --due-now", Decision.GUARD, "WordPress"),
+    ],
+)
+def test_an_application_s_own_scheduler_is_wrapped_or_kept_and_never_queued(
+    command: str, decision: Decision, word: str
+) -> None:
+    result = verdict(f"* * * * * www-data {command}\n")
+    assert result.decision is decision
+    assert word in result.because
+
+
+def test_a_daemon_that_never_starts_a_second_copy_needs_no_lock() -> None:
+    result = verdict("*/5 * * * * php /x/import_orders.php\n", dialect="busybox")
+    assert result.signs.overlap_hurts.answer is Answer.NO
+    assert result.signs.overlap_hurts.confidence is Confidence.PROVEN
+
+
+def test_a_guarded_job_with_lock_and_limit_stays() -> None:
+    line = "*/15 * * * * www-data flock -n /run/lock/x/l timeout -k 10 600 php /x/import_orders.php\n"
+    declared = "# cron2queue: lost-on-failure=yes user-waits=no mostly-empty=no\n"
+    assert verdict(declared + line).decision is Decision.KEEP
+
+
+def test_pain_goes_from_lost_work_over_empty_pollers_to_long_runs() -> None:
+    text = (
+        "# cron2queue: mostly-empty=yes overlap-hurts=yes\n*/5 * * * * www-data /opt/poller\n"
+        "# cron2queue: lost-on-failure=yes user-waits=yes\n*/5 * * * * www-data /opt/loser\n"
+        "# cron2queue: overlap-hurts=yes user-waits=yes takes=20m\n*/30 * * * * www-data /opt/long\n"
+    )
+    assert [each.name for each in judged(text).verdicts] == ["loser", "poller", "long"]
