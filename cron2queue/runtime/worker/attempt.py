@@ -21,6 +21,7 @@ from cron2queue.runtime.trouble import LeaseLost
 from cron2queue.runtime.worker.capture import Capture
 from cron2queue.runtime.worker.command import CommandFailed, run_old_command, run_program
 from cron2queue.runtime.worker.context import JobContext, ShuttingDown, StopSignal
+from cron2queue.runtime.worker.effects import DatabaseInterfered
 from cron2queue.runtime.worker.execution import Execution
 from cron2queue.runtime.worker.output import storable
 from cron2queue.runtime.worker.reports import OnProgress, Tracker
@@ -159,6 +160,8 @@ def _report_of(trouble: BaseException) -> Report:
             return Report(ending=Ending.COULD_NOT_START, diagnostic=_cut(_said(trouble)), shortage=trouble.shortage)
         case LeaseLost():
             return Report(ending=Ending.LOST_LEASE)
+        case DatabaseInterfered():
+            return Report(ending=Ending.RELEASED, diagnostic=_cut(_said(trouble)), shortage=True)
         case SystemExit():
             return _report_of_exit(trouble)
         case MemoryError():

@@ -4,13 +4,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime.handlers import Cancelled, HandlerOptions, TimedOut
 from cron2queue.runtime.jobs import AttemptRecord, Enqueued, Job, NewJob
+from cron2queue.runtime.worker.effects import begin, told_apart
 from cron2queue.runtime.worker.execution import Bounds, Execution, Stragglers
 from cron2queue.runtime.worker.reports import Tracker
 from cron2queue.text import safe_text
@@ -161,12 +162,14 @@ class JobContext:
         """
         record = AttemptRecord(outcome_name="done", wait_seconds=self.job.waited_seconds)
         reference = result or self.tracker.result
-        with self.open_store().transaction(self.job, result_ref=reference, record=record) as connection:
-            self._connection = connection
+        store = self.open_store()
+        with ExitStack() as stack, told_apart(store.driver):
+            self._connection = begin(lambda: store.transaction(self.job, result_ref=reference, record=record), store, stack)
             try:
-                yield connection
+                yield self._connection
             finally:
                 self._connection = None
+            stack.close()
         self.settled = True
 
     def once(self, message_id: str) -> bool:

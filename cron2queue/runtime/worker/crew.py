@@ -39,6 +39,8 @@ class Crew:
 
     def _group_room(self, lane: Lane) -> int:
         """Two groups a child: it works on one while the next is claimed. Asked for only when a group is missing."""
+        if lane.cautious:
+            return 0 if lane.in_flight else min(1, len(self._free()) + self._unborn())
         children = min(lane.width, len(self._of_group(lane)) + len(self._free()) + self._unborn())
         room = 2 * self.options.group * children - lane.in_flight
         return min(room, self.options.group * children) if room >= self.options.group else 0

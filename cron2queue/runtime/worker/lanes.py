@@ -29,6 +29,7 @@ class Lane:
     next_look: float = 0.0
     pause: float = 0.0
     in_flight: int = 0
+    cautious: bool = False  # jobs that were in the hands of a dead worker are run alone: one of them may be the cause
 
     def look_now(self) -> None:
         """There may be something: a hint, or jobs that were left behind."""

@@ -17,6 +17,7 @@ from cron2queue.runtime.worker.slots import Slot, socket_pairs
 from cron2queue.runtime.worker.wire import Channel, Inbox, Pulse, encoded
 
 _ANSWER_SECONDS = 60.0
+_TRIES = 3
 
 
 class TemplateFailed(Cron2QueueError):
@@ -48,6 +49,14 @@ class Nursery:
 
     def start(self) -> None:
         """Load the handlers. Raises UsageError with the template's own words when they cannot be loaded."""
+        for _ in range(_TRIES - 1):
+            try:
+                return self._start()
+            except TemplateFailed:  # somebody has ended it: once more
+                self.close()
+        return self._start()
+
+    def _start(self) -> None:
         ours, theirs = socket.socketpair()
         plan = str(self.options.plan) if self.options.plan is not None else ""
         command = [sys.executable, "-m", "cron2queue.runtime.worker.template", str(theirs.fileno()), plan]

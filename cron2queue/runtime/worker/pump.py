@@ -15,7 +15,7 @@ from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.endings import Endings
-from cron2queue.runtime.worker.lanes import Lane
+from cron2queue.runtime.worker.lanes import Lane, Mode
 from cron2queue.runtime.worker.looks import has_work
 from cron2queue.runtime.worker.options import WorkerOptions
 from cron2queue.runtime.worker.slots import Slot
@@ -154,8 +154,25 @@ class Pump:
         batch = self._batch() if settle else []
         jobs = self._ask(lane, wanted, batch)
         lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
+        if lane.mode is Mode.GROUP and jobs:
+            jobs = self._without_suspects(lane, jobs)
         if jobs:
             self._give(lane, jobs)
+
+    def _without_suspects(self, lane: Lane, jobs: list[Job]) -> list[Job]:
+        """A job that was with a worker or child that died may have been the cause: it never stands in a group.
+
+        All but the first of those are given back, and the lane goes on one by one while such jobs come.
+        """
+        suspects = [job for job in jobs if job.crashes]
+        lane.cautious = bool(suspects)
+        if not suspects:
+            return jobs
+        alone = suspects[:1] if not lane.in_flight else []
+        rest = [job for job in jobs if job not in alone]
+        with self.control.database_turn:
+            self.store.release(rest)
+        return alone
 
     def _ask(self, lane: Lane, wanted: int, batch: list[Settlement]) -> list[Job]:
         self.control.pump_turned()

@@ -124,7 +124,10 @@ def main(arguments: list[str]) -> int:
         answer = _described(registry)
     except Cron2QueueError as trouble:
         answer = {"error": trouble.message, "remedy": trouble.remedy, "place": trouble.place}
-    ours.sendall(encoded(answer))
+    try:
+        ours.sendall(encoded(answer))
+    except OSError:  # the supervisor ended meanwhile
+        return 0
     if "error" in answer:
         return 2
     _share_pages()
