@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
-from cron2queue.generator.crontab_lines import moved_line, new_line, observed_line, read_line
+from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ
 from cron2queue.plan.blocks import Block, replaced
@@ -101,7 +101,7 @@ def moves(plan: Plan, files: Sequence[CrontabFile]) -> Iterator[Move]:
 
 def _prove_new_schedule(move: Move, request: Request, new: CronCommand, engine: Engine) -> tuple[bytes, str]:
     line, entry = new_line(move, new)
-    if move.job.settings.schedule != move.entry.schedule_text:
+    if is_moved(move):
         return line, f"starts at another time, as the plan says: {move.entry.schedule_text} becomes {entry.schedule_text}"
     found = [] if move.entry.schedule == entry.schedule else _differ(move, entry.schedule, request)
     if found:
@@ -153,7 +153,7 @@ def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], s
 def _staying(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
     """An entry that stays, at another time or with its runs recorded, or both."""
     notes, line = [], move.entry.raw
-    if move.job.settings.schedule != move.entry.schedule_text:
+    if is_moved(move):
         line = moved_line(move)
         notes.append(f"starts at another time, as the plan says: {move.entry.schedule_text} before")
     if request.plan.project.observe:
@@ -175,8 +175,8 @@ def _changes_something(move: Move, request: Request) -> bool:
         return False
     if move.job.decision is Decision.FIX:
         return move.job.settings.entry in request.repairs
-    moved = move.job.settings.schedule != move.entry.schedule_text
-    return move.job.decision in CHANGING or moved or (request.plan.project.observe and move.file.editable)
+    observed = request.plan.project.observe and move.file.editable
+    return move.job.decision in CHANGING or is_moved(move) or observed
 
 
 def _change(move: Move, request: Request) -> Change:

@@ -32,12 +32,17 @@ def _forms(command: CronCommand, *, percent: bool) -> Iterator[str]:
         raise trouble
 
 
+def is_moved(move: Move) -> bool:
+    """Whether the plan wants other starts than the crontab has; a plan that says nothing of them wants these."""
+    return move.job.settings.schedule not in (None, move.entry.schedule_text)
+
+
 def _before_command(move: Move) -> str:
     """Everything of the line that stands before the command, with the plan's schedule."""
     text = to_text(move.entry.raw)[: move.entry.command_column - 1]
-    wanted, written = move.job.settings.schedule or "", move.entry.schedule_text
-    if wanted == written:
+    if not is_moved(move):
         return text
+    wanted, written = move.job.settings.schedule or "", move.entry.schedule_text
     if any(character in wanted for character in "\r\n\0") or text.count(written) != 1:
         raise CannotConvert("the plan's new schedule cannot be put into the line")
     return text.replace(written, wanted, 1)
@@ -86,7 +91,7 @@ def read_line(line: bytes, move: Move) -> Entry | None:
 
 def _as_meant(entry: Entry, move: Move, command: CronCommand) -> bool:
     old = move.entry
-    unchanged = move.job.settings.schedule == old.schedule_text
+    unchanged = not is_moved(move)
     return (
         (entry.command, entry.stdin, entry.user) == (command.command, command.stdin, old.user)
         and (entry.quiet, entry.options) == (old.quiet, old.options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cron2queue.analyser.verdicts import Answer, Decision
 from cron2queue.crontab.lines import Assignment
@@ -14,6 +14,7 @@ from cron2queue.plan.naming import module_name, unique
 from cron2queue.plan.secrecy import holds_secret
 from cron2queue.plan.timing import Budget, budget
 from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Missed, Overlap, QueueSettings, Scope
+from cron2queue.text import safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,13 +82,41 @@ def _attempts(verdict: Verdict, kind: Character) -> int:
     return 8 if verdict.signs.lost_on_failure.answer is Answer.YES else kind.max_attempts
 
 
-def _notes(kind: Character, time: Budget, decision: Decision) -> tuple[str, ...]:
+_NOT_WRITABLE = "stays: its line holds bytes that are not UTF-8, which no plan can carry unchanged"
+
+
+def _notes(kind: Character, time: Budget, decision: Decision, *, secret: bool) -> tuple[str, ...]:
     if decision not in MIGRATED and decision is not Decision.GUARD:
         return ()
     notes = [f"timeout {time.why}"]
     if kind.queue == "mail" and decision in MIGRATED:
         notes.append("may run more than once: make sure that a repeated run does not send twice")
+    if secret and decision in MIGRATED:
+        notes.append("a password stands in its command: the plan alone holds it, and no stub is written")
     return tuple(notes)
+
+
+def _words(verdict: Verdict, file: CrontabFile) -> dict[str, Any]:
+    """What the crontab says, as the plan may hold it. Text that is not UTF-8 cannot stand there, and is left out."""
+    entry = verdict.entry
+    facts: dict[str, Any] = {
+        "source": safe_text(verdict.path) if not _is_unicode(verdict.path) else verdict.path,
+        "line": entry.number,
+        "entry": verdict.entry_id,
+        "schedule": entry.schedule_text if _is_unicode(entry.schedule_text) else None,
+    }
+    if not _writable(entry):
+        return facts
+    return facts | {
+        "command": entry.command,
+        "stdin": entry.stdin,
+        "shell": entry.environment.get("SHELL", "/bin/sh"),
+        "environment": declared_environment(file, entry),
+    }
+
+
+def _writable(entry: Entry) -> bool:
+    return _is_unicode(entry.command, entry.stdin, entry.user, entry.schedule_text, *entry.environment.values())
 
 
 class _Builder:
@@ -95,59 +124,52 @@ class _Builder:
         self.audit = audit
         self.project = project
         self.files = {file.path: file for file in audit.files}
-        self.kinds: dict[str, Character] = {}
 
     def _handler(self, name: str, *, secret: bool) -> str:
-        """In shadow mode nothing is worked off; a command with a password is run from the plan, without a stub."""
+        """In shadow mode nothing is worked off; a command with a password is run from the plan, without a stub.
+
+        Entries that stay have one too: whoever changes the decision by hand gets the file at the next run.
+        """
         if self.project.shadow:
             return SHADOW
         return OLD_COMMAND if secret else handler_path(name, self.project.language)
 
+    def _choices(self, verdict: Verdict, kind: Character, time: Budget) -> dict[str, Any]:
+        """What is decided here, and may be decided otherwise by hand."""
+        return {
+            "priority": kind.priority,
+            "timeout": time.seconds,
+            "max_attempts": _attempts(verdict, kind),
+            "retry": kind.retry,
+            "overlap": _overlap(verdict),
+            "scope": Scope.HOST,
+            "missed": _missed(verdict, shortest_gap(verdict.entry)),
+            "memory_limit": kind.memory_limit,
+        }
+
     def job(self, verdict: Verdict, name: str, user: str | None, queue: str) -> PlannedJob:
         """One planned job out of one verdict."""
         entry, kind = verdict.entry, character(verdict)
-        gap = shortest_gap(entry)
-        time = budget(self.audit.book.by_entry.get(verdict.entry_id), gap)
-        writable = _is_unicode(entry.command, entry.stdin, *entry.environment.values())
-        decision = verdict.decision if writable else Decision.KEEP
-        environment = declared_environment(self.files[verdict.path], entry) if writable else {}
-        secret = holds_secret(entry.command, entry.stdin, environment)
+        time = budget(self.audit.book.by_entry.get(verdict.entry_id), shortest_gap(entry))
+        words = _words(verdict, self.files[verdict.path])
+        secret = holds_secret(words.get("command"), words.get("stdin"), words.get("environment", {}))
+        decision = verdict.decision if _writable(entry) else Decision.KEEP
         settings = JobSettings(
             name=name,
             kind=name,
             decision=decision.lower(),
-            source=verdict.path,
-            line=entry.number,
-            entry=verdict.entry_id,
-            schedule=entry.schedule_text,
-            user=user,
-            command=entry.command if writable else None,
-            stdin=entry.stdin if writable else None,
-            shell=entry.environment.get("SHELL", "/bin/sh") if writable else "/bin/sh",
-            environment=environment,
+            user=user if _is_unicode(user) else None,
             queue=queue,
-            priority=kind.priority,
-            timeout=time.seconds,
-            max_attempts=_attempts(verdict, kind),
-            retry=kind.retry,
-            overlap=_overlap(verdict),
-            scope=Scope.HOST,
-            missed=_missed(verdict, gap),
-            # Also for entries that stay: whoever changes the decision by hand gets a handler at the next run.
             handler=self._handler(name, secret=secret),
-            memory_limit=kind.memory_limit,
+            **words,
+            **self._choices(verdict, kind, time),
         )
-        notes = _notes(kind, time, decision)
-        if secret and decision in MIGRATED:
-            notes = (*notes, "a password stands in its command: the plan alone holds it, and no stub is written")
-        if not writable:
-            notes = ("stays: its command holds bytes that are not UTF-8, which no plan can carry unchanged",)
         return PlannedJob(
             settings=settings,
             engine=self.project.engine,
             because=verdict.because,
             questions=verdict.questions,
-            notes=notes,
+            notes=_notes(kind, time, decision, secret=secret) if _writable(entry) else (_NOT_WRITABLE,),
             verdict=verdict,
         )
 
