@@ -142,7 +142,7 @@ def _book(
         matched=ledger.matched,
         unmatched=ledger.runs - ledger.matched,
         skipped=skipped,
-        how_to_get_evidence="" if all(found.n for found in by_entry.values()) else HOW_TO_GET_EVIDENCE,
+        how_to_get_evidence="" if all(found.n or found.background for found in by_entry.values()) else HOW_TO_GET_EVIDENCE,
         by_entry=by_entry,
         never_seen=tuple(_never_seen(entries, by_entry.keys(), look, ledger)),
         unscheduled=ledger.strangers.named(ledger.changes),

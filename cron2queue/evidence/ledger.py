@@ -145,6 +145,9 @@ class Ledger:
             self._listen(_run(start, ending, ended=at, pairing=pairing))
         if not isinstance(tally, Tally):
             return
+        if tally.background:
+            tally.end_of_shell(at, ending)
+            return
         tally.end(start.at, at - start.at, ending, pairing)
         tally.judged += 1
         self.meetings.ended(start, at)
@@ -157,6 +160,9 @@ class Ledger:
             self._listen(_run(start, ending, pairing=Pairing.AMBIGUOUS, low=low, high=high))
         tally = start.tally
         if not isinstance(tally, Tally):
+            return
+        if tally.background:
+            tally.end_of_shell(start.at + low, ending)
             return
         tally.between(start.at, low, high, ending)
         if self.meetings.undecided(start, low, high):
@@ -211,7 +217,7 @@ class Ledger:
         elif ids:
             tally = self._tallies.get(ids)
             if tally is None:
-                tally = self._tallies[ids] = Tally(ids)
+                tally = self._tallies[ids] = Tally(ids, background=self._index.leaves_work_behind(ids))
         if len(self._by_subject) >= _MOST_SUBJECTS:
             self._by_subject.clear()
         self._by_subject[subject] = tally

@@ -5,8 +5,9 @@ Daemons do not log a command as it is written: Debian and cronie stop at the fir
 into one form first. Lines that look the same in the log share their evidence, and say so.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cron2queue.crontab.lines import CrontabFile, Entry, EntryId
@@ -31,6 +32,14 @@ def printed(command: str) -> str:
     if command.isascii() and command.isprintable():
         return command
     return "".join(_PRINTED[byte] for byte in to_bytes(command))
+
+
+_BACKGROUND = re.compile(r"(?<![&>])&[ \t]{0,20}(?:disown[ \t;]{0,20})?\)?\Z")
+
+
+def leaves_work_behind(command: str) -> bool:
+    """Whether the command ends by putting its work into the background: cron then sees the end of the shell alone."""
+    return _BACKGROUND.search(command.rstrip()[-100:]) is not None
 
 
 def _one_spaced(text: str) -> str:
@@ -65,6 +74,7 @@ class Index:
         self._by_digest: dict[str, list[EntryId]] = {}
         self._known: dict[Subject, tuple[EntryId, ...]] = {}
         self._by_id = frozenset(each.id for each in entries)
+        self._behind = frozenset(each.id for each in entries if leaves_work_behind(each.entry.command))
         for each in entries:
             for form in dict.fromkeys(_forms(each.entry)):
                 self._by_command.setdefault(form, []).append((each.entry.user, each.id))
@@ -78,6 +88,10 @@ class Index:
     def has(self, entry: EntryId) -> bool:
         """Whether there is an entry of this id."""
         return entry in self._by_id
+
+    def leaves_work_behind(self, entries: Iterable[EntryId]) -> bool:
+        """Whether the end of one of these is not the end of its work."""
+        return not self._behind.isdisjoint(entries)
 
     def of(self, subject: Subject) -> tuple[EntryId, ...]:
         """The entries that this subject can be: none, one, or several that look the same."""

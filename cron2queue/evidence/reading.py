@@ -1,6 +1,6 @@
 """Log files as events: finds the lines that matter, by the thousand, and lets the formats read them.
 
-Three envelopes are known: syslog lines (RFC 3164 and ISO 8601, with or without priority and host, mixed), the JSON of
+Three envelopes are known: syslog lines (RFC 3164, ISO 8601 and RFC 5424, with or without priority and host, mixed), JSON of
 `journalctl -o json`, and files that one format claims as a whole.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from cron2queue.discovery import members
 from cron2queue.evidence.log_format import ENDLESS, NO_FIELDS, Event, Fields, LogFormat, Op, Subjects
-from cron2queue.evidence.stamps import STAMP, Clock, NoStamp
+from cron2queue.evidence.stamps import PRIORITY, STAMP, Clock, NoStamp
 from cron2queue.text import to_bytes
 
 _SHAPE = re.compile(
@@ -78,13 +78,13 @@ class SyslogReader:
         self._seconds = clock.seconds
         self._jobs: dict[tuple[bytes, bytes, bool], tuple[Op, str, str | None] | None] = {}
         self._subjects = Subjects()
-        said = rb": (?:\(([^ )\n]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?)?([^\n]*)"
-        self._tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]" + said
+        said = rb"(?:\(([^ )\n]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?)?([^\n]*)"
+        self._tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]: " + said
         self._rfc = re.compile(rb"\n(.{15}) (\S+) " + self._tail)
         self._iso: dict[int, re.Pattern[bytes]] = {}
         self._any = re.compile(
-            rb"\n(?:<[\d.]{1,6}>)?(" + STAMP + rb") +(?:([^ \n\[]{1,255}) +)??(?:\w{1,10}\.\w{1,10} )?"
-            rb"(" + formats.tags + rb")(?:\[(\d{1,9})\])?" + said
+            rb"\n" + PRIORITY + rb"(" + STAMP + rb") +(?:([^ \n\[]{1,255}) +)??(?:\w{1,10}\.\w{1,10} )?"
+            rb"(" + formats.tags + rb")(?:[\[ ](\d{1,9}))?(?:\]?:| \S{1,32} -) " + said
         )
         self.bad_stamps = 0
 

@@ -5,9 +5,9 @@ from typing import IO
 
 from cron2queue.evidence.blocks import Limits, Tale, blocks
 from cron2queue.evidence.inputs import LogFile, NotALog, compression_of, opened
-from cron2queue.evidence.stamps import STAMP
+from cron2queue.evidence.stamps import PRIORITY, STAMP
 
-_LINE_HEAD = re.compile(rb"(?:^|\n)(?:<[\d.]{1,6}>)?(" + STAMP + rb")[ \t]")
+_LINE_HEAD = re.compile(rb"(?:^|\n)" + PRIORITY + rb"(" + STAMP + rb")[ \t]")
 _LOOK = 8 << 10
 _STEP = 1 << 20
 _MOST = 2_000

@@ -13,7 +13,8 @@ from cron2queue.evidence.log_format import LocalTime
 
 STAMP = rb"[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\d[T ][\d:]{8}(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?"
 _MONTHS = {name: index for index, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
-_HEAD = re.compile(rb"(?:<[\d.]{1,6}>)?(" + STAMP + rb")[ \t]")
+PRIORITY = rb"(?:<[\d.]{1,6}>(?:1 )?)?"
+_HEAD = re.compile(PRIORITY + rb"(" + STAMP + rb")[ \t]")
 _SLACK = timedelta(days=2)  # lines are a little out of order; cronie's are hours off after a CRON_TZ entry
 _NEARLY_A_YEAR = timedelta(days=363)
 _REMEMBERED = 100

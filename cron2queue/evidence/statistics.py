@@ -91,6 +91,8 @@ class Evidence:
     empty: Emptiness | None = None
     cpu_median_seconds: float | None = None
     max_rss_bytes: int | None = None
+    background: bool = False
+    """The command puts its work into the background, so that cron does not see how long it takes."""
     shares_with: tuple[str, ...] = ()
     source: str = ""
 

@@ -63,8 +63,9 @@ class Slope:
 class Tally:
     """All that is kept of the runs of the entries `ids`, which cannot be told apart in the log."""
 
-    def __init__(self, ids: tuple[str, ...]) -> None:
+    def __init__(self, ids: tuple[str, ...], *, background: bool = False) -> None:
         self.ids = ids
+        self.background = background
         self.resolution = 1.0
         self.starts = self.met = self.open = self.bounded_ends = 0
         self.judged = self.undecided = 0
@@ -143,6 +144,11 @@ class Tally:
         self._status(at + low, ending)
         self._output(ending)
 
+    def end_of_shell(self, at: float, ending: Ending) -> None:
+        """An end that tells nothing of the duration, since the work goes on in the background."""
+        self._status(at, ending)
+        self._output(ending)
+
     def _status(self, at: float, ending: Ending) -> bool:
         if ending.exit_status is None and ending.signal is None:
             self.clean += 1
@@ -193,6 +199,7 @@ class Tally:
             cpu_median_seconds=self.cpu.quantile(0.5),
             max_rss_bytes=self.max_rss,
             shares_with=self.ids,
+            background=self.background,
             source=", ".join(sorted(self.sources)),
         )
 

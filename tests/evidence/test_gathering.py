@@ -8,7 +8,7 @@ import pytest
 from cron2queue.crontab.lines import Kind, entry_ids
 from cron2queue.evidence.book import EvidenceBook
 from cron2queue.evidence.gathering import gather
-from cron2queue.evidence.matching import printed
+from cron2queue.evidence.matching import leaves_work_behind, printed
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.statistics import Evidence
 
@@ -271,3 +271,30 @@ def test_a_log_without_jobs_does_not_widen_the_window(tmp_path: Path) -> None:
     assert book.window is not None
     assert book.window.start == START
     assert any("dpkg.log: no start of a job" in why for why in book.skipped)
+
+
+def test_the_end_of_a_shell_is_not_the_end_of_what_it_put_into_the_background(tmp_path: Path) -> None:
+    text = "/srv/long > /dev/null 2>&1 &"
+    runs = [job(START + timedelta(hours=hour), 0, text, 100 + hour) for hour in range(30)]
+    found = single(look_at(tmp_path, log(*runs), files=[crontab(f"0 * * * * app {text}\n")])[0])
+    assert found.background
+    assert (found.starts, found.n, found.median_seconds, found.met_predecessor, found.empty) == (30, 0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("command", "behind"),
+    [
+        ("a &", True),
+        ("(sleep 5; a) & ", True),
+        ("(a &)", True),
+        ("a 2>&1 & disown", True),
+        ("a && b", False),
+        ("a > x 2>&1", False),
+        ("a & wait", False),
+        ("a &> x", False),
+        ("echo '&'", False),
+        ("", False),
+    ],
+)
+def test_it_is_known_which_commands_leave_work_behind(command: str, behind: bool) -> None:
+    assert leaves_work_behind(command) is behind

@@ -25,10 +25,12 @@ class StartsOnly(LogFormat):
         Sample(
             lines="""\
 Nov 30 11:05:00 fbsd /usr/sbin/cron[812]: (root) CMD (/usr/libexec/atrun)
+<78>1 2026-11-30T11:05:30.500000+00:00 fbsd /usr/sbin/cron 814 - - (root) CMD (periodic daily)
 2026-11-30 11:06:00.123456+0000  mac cron[813]: (admin) CMD (/usr/local/bin/poll)
 """,
             runs=(
                 Seen(user="root", command="/usr/libexec/atrun", seconds=None),
+                Seen(user="root", command="periodic daily", seconds=None),
                 Seen(user="admin", command="/usr/local/bin/poll", seconds=None),
             ),
         ),

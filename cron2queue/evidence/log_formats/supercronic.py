@@ -8,7 +8,7 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Ending, Event, LocalTime, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
-_FIELD = re.compile(r'([a-z_.]{1,40})=(?:"((?:[^"\\]|\\.){0,60000})"|([^ "]{0,2000}))')
+_FIELD = re.compile(r'(?<![a-z_.])([a-z_.]{1,40})=(?:"((?:[^"\\]|\\.){0,60000})"|([^ "]{0,2000}))')
 _ESCAPE = re.compile(r"\\(.)")
 _STATUS = re.compile(r"exit status (\d{1,3})")
 _SIGNAL = re.compile(r"signal: ([a-z]{1,20})")
