@@ -82,6 +82,8 @@ def _of_command(text: str, words: list[Span], outer: Habits | None) -> Iterator[
         seen.add(word)
         if habits is not None:
             yield from _by_habit(text, habits, seen, (start, end), following)
+        elif word.startswith("-p") and looks_random(word[2:]):
+            yield start + 2, end  # torn from its program, as where a message quotes one word
         yield from _by_name(text, (start, end), following)
     if habits is not None and habits.last and len(words) > 3 and any(re.match(rf"-\w*{habits.last}", word) for word in seen):
         yield words[-1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.discovery import members
 from cron2queue.errors import UsageError
+from cron2queue.text import to_text
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -42,9 +43,33 @@ class Reporter(ABC):
 
     name: ClassVar[str]
 
-    @abstractmethod
     def render(self, audit: Audit, options: RenderOptions) -> str:
         """The whole report, ending in a line break."""
+        return self.write(with_whole_lines(audit), options)
+
+    @abstractmethod
+    def write(self, audit: Audit, options: RenderOptions) -> str:
+        """The report of an audit whose findings quote whole lines."""
+
+
+def with_whole_lines(audit: Audit) -> Audit:
+    """Where a daemon reads one line in pieces, findings quote the line: in a piece alone no secret could be recognised."""
+    pieces: dict[tuple[str, int | None], list[bytes]] = {}
+    for file in audit.files:
+        for line in file.lines:
+            pieces.setdefault((file.path, line.number), []).append(line.raw)
+    torn = {place: to_text(b"".join(raw)).rstrip("\r\n") for place, raw in pieces.items() if len(raw) > 1}
+    if not torn:
+        return audit
+    return replace(
+        audit,
+        findings=tuple(
+            replace(finding, source_line=torn[finding.place.path, finding.place.line])
+            if finding.source_line is not None and (finding.place.path, finding.place.line) in torn
+            else finding
+            for finding in audit.findings
+        ),
+    )
 
 
 def reporter_names() -> list[str]:

@@ -253,3 +253,12 @@ def test_an_unknown_format_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(Exception, match="no format 'jsn'") as refused:
         reporter_named("jsn")
     assert "json" in str(refused.value)
+
+
+@reporters
+def test_a_line_that_a_daemon_reads_in_pieces_is_quoted_whole_so_that_its_secret_is_known(reporter: Reporter) -> None:
+    data = f"mysql -p{CANARY} shop\n* * * * * root mysql -p{CANARY}\n".encode()
+    for dialect in ("freebsd", "openbsd", "busybox", "debian"):
+        file = parse(data, path="/etc/crontab", dialect=dialect_named(dialect), kind=Kind.SYSTEM)
+        judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
+        assert CANARY not in reporter.render(judged, RenderOptions(why=True, verbose=True))

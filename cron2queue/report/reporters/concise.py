@@ -18,7 +18,7 @@ class ConciseReporter(Reporter):
 
     name: ClassVar[str] = "concise"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """Worst first; a missing line or column is 1, as editors want it."""
         return "".join(f"{line}\n" for finding in standing(audit) for line in _lines(finding, options))
 

@@ -23,7 +23,7 @@ class GithubReporter(Reporter):
 
     name: ClassVar[str] = "github"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """`::error file=...,line=...::message`, one a line."""
         return "".join(f"{_command(finding, place)}\n" for finding in standing(audit) for place in all_places([finding]))
 

@@ -22,7 +22,7 @@ class HtmlReporter(Reporter):
 
     name: ClassVar[str] = "html"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """A whole HTML document."""
         from cron2queue.report.page.model import page_of
 

@@ -17,6 +17,6 @@ class JsonReporter(Reporter):
 
     name: ClassVar[str] = "json"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """Indented JSON; with `ascii` every other character is escaped."""
         return json.dumps(document(audit), indent=2, ensure_ascii=options.ascii, allow_nan=False) + "\n"

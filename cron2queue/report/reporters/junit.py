@@ -37,7 +37,7 @@ class JunitReporter(Reporter):
 
     name: ClassVar[str] = "junit"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """Tests, failures and skipped of the suites add up to those of the whole."""
         cases = _cases(audit)
         paths = dict.fromkeys([file.path for file in audit.files] + [case.path for case in cases])

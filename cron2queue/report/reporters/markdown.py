@@ -42,7 +42,7 @@ class MarkdownReporter(Reporter):
 
     name: ClassVar[str] = "markdown"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """CommonMark with tables."""
         places = Places(audit)
         blocks = [

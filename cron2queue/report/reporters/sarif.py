@@ -27,7 +27,7 @@ class SarifReporter(Reporter):
 
     name: ClassVar[str] = "sarif"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """One run of one tool."""
         rules = _rules(audit)
         index = {rule["id"]: position for position, rule in enumerate(rules)}

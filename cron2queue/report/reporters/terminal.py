@@ -21,7 +21,7 @@ class TerminalReporter(Reporter):
 
     name: ClassVar[str] = "terminal"
 
-    def render(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> str:
         """Lines of at most `options.width` columns; colour only where asked for."""
         ink = Ink(width=max(40, options.width), ascii=options.ascii, places=Places(audit), verbose=options.verbose)
         lines: list[Text] = []
