@@ -19,6 +19,7 @@ from cron2queue.analyser.templates import is_template_head, is_template_path
 from cron2queue.analyser.timing import HOUR, MINUTE, is_dead, known_duration, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
+from cron2queue.analyser.wording import count
 from cron2queue.crontab.schedule import AtReboot
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
             f"{how_often}, {evidence.failures:,} of {evidence.statuses:,} runs failed: leave it, and look at those (measured)"
         )
     fine = "none failed" if evidence.failures == 0 and evidence.statuses else "as planned"
-    return f"{how_often}, {evidence.starts:,} runs in the log, {fine}: leave it (measured)"
+    return f"{how_often}, {count(evidence.starts, 'run')} in the log, {fine}: leave it (measured)"
 
 
 def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -> _Ruling:

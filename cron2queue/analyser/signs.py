@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence
 from cron2queue.analyser.guards import holds_lock
-from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, met_itself, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import Trade, trade_of, writes_nothing
 from cron2queue.analyser.verdicts import Answer, Sign, Signs
 
@@ -91,8 +91,9 @@ def overlap_hurts(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:
 
 def _by_duration(subject: Subject, file: CrontabFile, entry: Entry, gap: float) -> Sign | None:
     evidence, known = subject.evidence(file, entry), known_duration(subject, file, entry)
-    if evidence is not None and evidence.met_predecessor:
-        return _yes(f"{evidence.met_predecessor:.0%} of its starts meet a live predecessor", Confidence.MEASURED)
+    met = met_itself(evidence)
+    if met:
+        return _yes(f"{met:.0%} of its starts meet a live predecessor", Confidence.MEASURED)
     if known is None:
         return None
     if known.long > gap:

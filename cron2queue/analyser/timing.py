@@ -15,6 +15,7 @@ from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
     from cron2queue.crontab.lines import CrontabFile, Entry
+    from cron2queue.evidence.statistics import Evidence
 
 # A 28-year cycle: each date falls on each weekday equally often.
 _CYCLE_FIRST, _CYCLE_DAYS = date(2001, 1, 1), 28 * 365 + 7
@@ -92,6 +93,11 @@ def known_duration(subject: Subject, file: CrontabFile, entry: Entry) -> Duratio
     if takes is None:
         return None
     return Duration(typical=takes, long=takes, confidence=Confidence.DECLARED, source=f"declared: takes={span(takes)}")
+
+
+def met_itself(evidence: Evidence | None) -> float | None:
+    """The share of starts that met a live run of the same entry; None where entries cannot be told apart in the log."""
+    return None if evidence is None or evidence.shares_with else evidence.met_predecessor
 
 
 def window_words(days: float) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.load import load_of
 from cron2queue.analyser.rule import Example, Rule, Subject
+from cron2queue.analyser.timing import known_duration
 from cron2queue.analyser.wording import count
 
 HIGH = 6
@@ -41,14 +42,12 @@ class PeakOfProcesses(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """The busiest day of the busiest host."""
-        load = load_of(subject, {})
-        if load is None:
-            return
-        known = len(load.lanes) - load.unknown
-        if not known or known * 2 < len(load.lanes):
+        known = sum(known_duration(subject, file, entry) is not None for file, entry in subject.entries)
+        if known * 2 < len(subject.entries):
             yield NotJudged(code=self.code, reason="how many runs are alive at once is not known: too few durations are")
             return
-        if load.peak >= HIGH:
+        load = load_of(subject, {})
+        if load is not None and load.peak >= HIGH:
             declared = not subject.book.available
             yield self.at(
                 Place(path=subject.files[0].path),

@@ -6,7 +6,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.timing import Duration, known_duration, shortest_gap, span
+from cron2queue.analyser.timing import Duration, known_duration, met_itself, shortest_gap, span
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -64,7 +64,7 @@ class SelfOverlap(Rule):
 
     def _judged(self, subject: Subject, file: CrontabFile, entry: Entry, gap: float, known: Duration) -> Iterator[Finding]:
         evidence = subject.evidence(file, entry)
-        met = evidence.met_predecessor if evidence else None
+        met = met_itself(evidence)
         if known.long <= gap and not met:
             return
         typical = known.typical > gap or (met or 0) >= 0.1
