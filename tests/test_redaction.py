@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from redaction_corpus import CANARY, SHAPE_FRAMES, SHAPES, forms
 
 from cron2queue.redaction import MASK, redact
 from cron2queue.redaction.names import Strength, strength
-from redaction_corpus import CANARY, SHAPE_FRAMES, SHAPES, forms
 
 ORDINARY = (Path(__file__).parent / "redaction_ordinary.txt").read_text(encoding="utf-8").splitlines()
 

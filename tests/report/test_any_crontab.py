@@ -24,7 +24,8 @@ SCHEMA = jsonschema.Draft202012Validator(
     json.loads((files("cron2queue.report") / "audit.schema.json").read_text(encoding="utf-8"))
 )
 PIECES = [
-    b"* * * * *", b"*/5 * * * *", b"0 0 31 2 *", b"@reboot", b"@daily", b"22-2 * * * *", b"60 * * * *", b"1-100000000/7 * * * *",
+    b"* * * * *",
+    b"*/5 * * * *", b"0 0 31 2 *", b"@reboot", b"@daily", b"22-2 * * * *", b"60 * * * *", b"1-100000000/7 * * * *",
     b"root", b"%", b"\\%", b"\xff\xfe", b"\x1b[31m", b"[/]", b"<script>", b"mysql -pX9secret8", b"/bin/true", b"PATH=$PATH:/x",
     b"MAILTO=", b"#", b"# cron2queue: ignore[C2Q301] x", b"# cron2queue: takes=20m name=a", b"\t", b"\r", b"\0",
     "é日本\u202e".encode(), b">/dev/null 2>&1", b"&&", b"flock -n /tmp/x", b"=cmd|' /C calc'!A0", b"a" * 3000,
