@@ -22,7 +22,8 @@ class SelfOverlap(Rule):
         longer interval.
 
     Not flagged
-        Entries behind a lock, and those whose duration nobody knows: that is said once, with what would make it known.
+        Entries behind a lock, those that the log cannot tell from another line, and those whose duration nobody knows: that
+        is said once.
     """
 
     code = "C2Q401"
@@ -44,6 +45,10 @@ class SelfOverlap(Rule):
             evidence={1: {"n": 4032, "median_seconds": 250.0, "p95_seconds": 372.0, "max_seconds": 800.0}},
         ),
         "*/5 * * * * www-data php /var/www/shop/import_orders.php\n",
+        Example(
+            "*/5 * * * * www-data php /var/www/shop/import_orders.php\n",
+            evidence={1: {"median_seconds": 9.0, "p95_seconds": 20.0, "met_predecessor": 0.5, "shares_with": ("another",)}},
+        ),
     )
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
