@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile
 
 _PATH_IN_COMMAND = re.compile(r"(?<![\w./$~{}*-])/[\w./+@-]{2,250}+(?![*?${\[])")
+# Debian's cron lines and scripts that leave the work to a timer of their package where systemd runs.
+_GIVES_WAY = re.compile(r"/run/systemd/(?:system|private)\b")
 _UNIT_FOLDERS = (
     "etc/systemd/system",
     "run/systemd/system",
@@ -46,7 +48,7 @@ def host_facts(files: Sequence[CrontabFile], root: Path | None) -> HostFacts:
         users=frozenset(host.users or host.homes) or None,
         paths={path: _exists(host, path) for path in _paths(files)},
         files=dict(_file_facts(files, host)),
-        starts=tuple(_other_starts(host)),
+        starts=tuple(_other_starts(files, host)),
         mail=any(_exists(host, mailer) for mailer in _MAILERS),
     )
 
@@ -93,22 +95,49 @@ def _owner(number: int, host: Host) -> str | None:
         return str(number)
 
 
-def _other_starts(host: Host) -> Iterator[OtherStart]:
+def _other_starts(files: Sequence[CrontabFile], host: Host) -> Iterator[OtherStart]:
+    """Scripts of cron's folders that were not read as sources anyhow, and timers, save those that cron gives way to."""
     from cron2queue.analyser.host import OtherStart
 
+    scripts = dict(_scripts(host))
+    read = tuple(file.path for file in files)
+    for (folder, name), text in scripts.items():
+        if not any(path.endswith(folder) for path in read):
+            yield OtherStart(origin=f"/{folder}", name=name, command=text)
+    said = [f"{name}\n{text}" for (_, name), text in scripts.items()] + list(_commands(files))
+    giving_way = [text for text in said if _GIVES_WAY.search(text)]
+    for name, command in _timers(host):
+        if not any(word in text for text in giving_way for word in _called(name, command)):
+            yield OtherStart(origin="systemd timer", name=name, command=command)
+
+
+def _commands(files: Sequence[CrontabFile]) -> Iterator[str]:
+    return (entry.command for file in files for entry in file.entries)
+
+
+def _called(timer: str, command: str) -> list[str]:
+    """What a cron line would call the same job: the timer's name, or the program that its service runs."""
+    words = command.split(None, 1)
+    program = words[0].rpartition("/")[2] if words else ""
+    return [name for name in (timer.removesuffix(".timer"), program) if len(name) > 3]
+
+
+def _scripts(host: Host) -> Iterator[tuple[tuple[str, str], str]]:
     for folder in _DAILY:
         for name in _names(host, folder):
             text = _read(host, f"{folder}/{name}")
             if text and os.access(host.path(f"{folder}/{name}"), os.X_OK):
-                yield OtherStart(origin=f"/{folder}", name=name, command=text)
+                yield (folder, name), text
+
+
+def _timers(host: Host) -> Iterator[tuple[str, str]]:
+    """Timers and the commands of their services; a unit in an earlier folder hides its namesakes."""
     seen: set[str] = set()
     for folder in _UNIT_FOLDERS:
         for name in _names(host, folder):
             if name.endswith(".timer") and name not in seen:
                 seen.add(name)
-                yield OtherStart(
-                    origin="systemd timer", name=name, command=_started_by(name, _read(host, f"{folder}/{name}"), host)
-                )
+                yield name, _started_by(name, _read(host, f"{folder}/{name}"), host)
 
 
 def _names(host: Host, folder: str) -> list[str]:

@@ -67,6 +67,28 @@ def test_scripts_and_timers_are_other_ways_to_start(tree: Path) -> None:
     }
 
 
+def test_a_timer_that_the_cron_line_gives_way_to_is_no_second_start(tree: Path) -> None:
+    service = tree / "usr/lib/systemd/system/phpsessionclean.service"
+    service.write_text("[Service]\nExecStart=/usr/lib/php/sessionclean\n", encoding="ascii")
+    (tree / "usr/lib/systemd/system/phpsessionclean.timer").write_text("[Timer]\nOnCalendar=daily\n", encoding="ascii")
+    plain = b"9 * * * * root /usr/lib/php/sessionclean\n"
+    giving_way = b"9 * * * * root if [ ! -d /run/systemd/system ]; then /usr/lib/php/sessionclean; fi\n"
+    for text, starts in ((plain, ["phpsessionclean.timer"]), (giving_way, [])):
+        file = parse(text, path="/etc/cron.d/php", dialect=dialect_named("debian"), kind=Kind.SYSTEM)
+        assert [start.name for start in host_facts([file], tree).starts] == starts
+
+
+def test_a_script_that_gives_way_silences_its_timer_and_a_folder_that_was_read_is_not_told_twice(tree: Path) -> None:
+    script = tree / "etc/cron.daily/logrotate"
+    script.write_text(
+        "#!/bin/sh\n[ -d /run/systemd/system ] && exit 0\n/usr/sbin/logrotate /etc/logrotate.conf\n", encoding="ascii"
+    )
+    script.chmod(0o755)
+    (tree / "usr/lib/systemd/system/logrotate.timer").write_text("[Timer]\nOnCalendar=daily\n", encoding="ascii")
+    assert [start.name for start in host_facts([crontab()], tree).starts] == ["logrotate"]
+    assert host_facts([crontab(), crontab("/etc/cron.daily")], tree).starts == ()
+
+
 def test_pipes_folders_loops_and_bad_bytes_in_the_tree_stop_nothing(tree: Path) -> None:
     os.mkfifo(tree / "etc/cron.daily/pipe")
     (tree / "etc/cron.daily/folder").mkdir()
