@@ -5,12 +5,21 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from cron2queue.runtime.address import Address
 from cron2queue.runtime.wakeups import listen
 
-Hint = tuple[int, Callable[[], None]]  # a descriptor to watch, and what empties it
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """A descriptor to watch, and what empties it. `echoes`: this worker's own writes wake it as well."""
+
+    descriptor: int
+    drain: Callable[[], None]
+    echoes: bool = False
+
 
 _IN_MODIFY = 0x2
 _IN_CREATE = 0x100
@@ -21,11 +30,11 @@ def hints_for(address: Address, prefix: str) -> list[Hint]:
     """All hints that this host and database offer; polling stays beside them."""
     found: list[Hint] = []
     if (end := listen(address, prefix)) is not None:
-        found.append((end.fileno(), lambda: _drain_socket(end)))
+        found.append(Hint(descriptor=end.fileno(), drain=lambda: _drain_socket(end)))
     if address.family == "sqlite" and address.database:
         descriptor = watch_writes(Path(address.database + "-wal"))
         if descriptor is not None:
-            found.append((descriptor, lambda: _drain_descriptor(descriptor)))
+            found.append(Hint(descriptor=descriptor, drain=lambda: _drain_descriptor(descriptor), echoes=True))
     return found
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -15,6 +16,7 @@ from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.endings import Endings
+from cron2queue.runtime.worker.hints import Hint
 from cron2queue.runtime.worker.lanes import Lane, Mode
 from cron2queue.runtime.worker.looks import has_work
 from cron2queue.runtime.worker.options import WorkerOptions
@@ -25,6 +27,7 @@ log = logging.getLogger("cron2queue.worker")
 _CLOCK_SECONDS = 0.002  # the database's clock decides when a job is due; ask it a moment later than by ours
 _MOST_IN_ONE_COMMIT = 200
 _LONGEST_PAUSE = 5.0
+_ECHO_SECONDS = 0.005
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,12 +41,13 @@ class Pump:
     lanes: list[Lane]
     control: Control
     random: Random
-    hints: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+    hints: list[Hint] = field(default_factory=list)
     poll: select.poll = field(default_factory=select.poll)
     handlers: dict[int, Callable[[], None]] = field(default_factory=dict)
     waiting: list[Settlement] = field(default_factory=list)
     waiting_since: float = 0.0
     strict_waiting: bool = False
+    wrote: bool = False
     next_lane: int = 0
     pause_until: float = 0.0
     failures: int = 0
@@ -53,17 +57,23 @@ class Pump:
     def __post_init__(self) -> None:
         self.endings = Endings(crew=self.crew, lanes=self.lanes, random=self.random, settle=self._finished)
         self._watch(self.control.wake_fd, self.control.drain_wakes)
-        for descriptor, act in self.hints:
-            self._watch(descriptor, lambda act=act: self._hinted(act))  # type: ignore[misc]
+        for hint in self.hints:
+            self._watch(hint.descriptor, partial(self._hinted, hint))
         self.reconcile_at = time.monotonic() + self.options.timing.reconcile
 
     def _watch(self, descriptor: int, act: Callable[[], None]) -> None:
         self.handlers[descriptor] = act
         self.poll.register(descriptor, select.POLLIN)
 
-    def _hinted(self, act: Callable[[], None]) -> None:
-        act()
-        self.look_now()
+    def _hinted(self, hint: Hint) -> None:
+        hint.drain()
+        if hint.echoes and self.wrote:  # most likely our own write: look, but not at once
+            self.wrote = False
+            soon = time.monotonic() + _ECHO_SECONDS
+            for lane in self.lanes:
+                lane.next_look = min(lane.next_look, soon)
+        else:
+            self.look_now()
 
     def look_now(self) -> None:
         """Something may have become ready in any queue."""
@@ -154,6 +164,7 @@ class Pump:
         batch = self._batch() if settle else []
         jobs = self._ask(lane, wanted, batch)
         lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
+        self.wrote = self.wrote or bool(jobs)
         if lane.mode is Mode.GROUP and jobs:
             jobs = self._without_suspects(lane, jobs)
         if jobs:
@@ -246,6 +257,7 @@ class Pump:
         self._settled(batch, held)
 
     def _settled(self, batch: list[Settlement], held: list[bool]) -> None:
+        self.wrote = True
         del self.waiting[: len(batch)]
         self.waiting_since = time.monotonic()
         self.strict_waiting = self.strict_waiting and bool(self.waiting)

@@ -1,0 +1,108 @@
+"""A whole worker (fence, attempts on record, retries, children) against a bare claim-and-settle loop on the same database.
+
+    python benchmarks/worker.py [DATABASE ...] [--jobs N] [--rounds N] [--children N] [--single] [--strict]
+
+Both run in turn in each round, over the same number of jobs that do nothing; the figures are medians and ratios. Bare
+claims 50 jobs and settles them together with the next claim, by hand on the driver, in one process and without calling
+anything. `--single` takes kinds that are not declared short: one job at a time. `--strict`: a commit for each end.
+"""
+
+import argparse
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from databases import NAMES, Database, open_database
+
+from cron2queue.runtime.jobs import NewJob
+
+BATCH = 50
+
+
+def fill(database: Database, count: int) -> None:
+    store = database.store()
+    for start in range(0, count, 1000):
+        store.enqueue_many([NewJob(kind="noop") for _ in range(min(1000, count - start))])
+    store.close()
+
+
+def bare(database: Database, count: int) -> float:
+    """Ids claimed and the last ones settled in one transaction, as short as it can be written."""
+    raw: Any = database.connect()
+    cursor = raw.cursor()
+    mark = "?" if database.name == "sqlite" else "%s"
+    locking = "" if database.name == "sqlite" else " FOR UPDATE SKIP LOCKED"
+    query = f"SELECT id FROM c2q_jobs WHERE queue = 'default' AND state = 'ready' ORDER BY priority, id LIMIT {BATCH}{locking}"
+    began, done, held = time.perf_counter(), 0, []
+    while done < count:
+        if database.name == "sqlite":
+            cursor.execute("BEGIN IMMEDIATE")
+        if held:
+            some = ", ".join([mark] * len(held))
+            cursor.execute(f"UPDATE c2q_jobs SET state = 'succeeded', lease = NULL WHERE id IN ({some})", held)
+            done += len(held)
+        cursor.execute(query)
+        held = [row[0] for row in cursor.fetchall()]
+        if held:
+            some = ", ".join([mark] * len(held))
+            cursor.execute(
+                f"UPDATE c2q_jobs SET state = 'running', lease = 'x', attempts = attempts + 1 WHERE id IN ({some})", held
+            )
+        cursor.execute("COMMIT")
+    raw.close()
+    return time.perf_counter() - began
+
+
+def ours(database: Database, folder: Path, options: argparse.Namespace) -> tuple[float, float]:
+    """Seconds between the first claim and the last end, by the table; CPU seconds of all processes."""
+    declared = f"short={not options.single}, strict={options.strict}"
+    (folder / "h.py").write_text(
+        f"from cron2queue.runtime.handlers import handler\n@handler('noop', {declared})\ndef noop(job): pass\n"
+    )
+    (folder / "cron2queue.toml").write_text('[jobs.noop]\nhandler = "h.py"\n')
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "cron2queue.runtime", "work", "--drain", "--quiet", "--database", database.url]
+    width = str(options.children)
+    subprocess.run([*command, "--children", width, "--queue", f"default:{width}"], cwd=folder, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ((first, last),) = database.rows("SELECT MIN(started_at), MAX(finished_at) FROM {jobs}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return (int(last) - int(first)) / 1e6, cpu
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("databases", nargs="*", default=list(NAMES))
+    parser.add_argument("--jobs", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--children", type=int, default=1)
+    parser.add_argument("--single", action="store_true")
+    parser.add_argument("--strict", action="store_true")
+    options = parser.parse_args()
+    print(f"{'database':<12}{'bare/s':>10}{'worker/s':>10}{'share':>8}{'CPU us/job':>12}")
+    for name in options.databases:
+        rounds = []
+        for _ in range(options.rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                database = open_database(name, Path(folder))
+                fill(database, options.jobs)
+                by_hand = bare(database, options.jobs)
+                database.empty()
+                fill(database, options.jobs)
+                rounds.append((by_hand, *ours(database, Path(folder), options)))
+                database.close()
+        by_hand, worker, cpu = (statistics.median(column) for column in zip(*rounds, strict=True))
+        share = statistics.median(each[0] / each[1] for each in rounds)
+        n = options.jobs
+        print(f"{name:<12}{n / by_hand:>10.0f}{n / worker:>10.0f}{share:>8.2f}{cpu / n * 1e6:>12.0f}")
+
+
+if __name__ == "__main__":
+    main()
