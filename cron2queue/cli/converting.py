@@ -108,11 +108,17 @@ def _in_folder(request: Request, path: Path, folder: Folder | None) -> int:
 def _write(prepared: Prepared, folder: Folder) -> None:
     from cron2queue.generator.artifacts import write
 
-    locks = prepared.merged.plan.project.lock_folder
-    inside = f"{folder.path}/"
-    if locks.startswith(inside):
-        folder.make(locks.removeprefix(inside), 0o700)
     write(prepared.changes, folder)
+    _make_locks(prepared, folder)
+
+
+def _make_locks(prepared: Prepared, folder: Folder) -> None:
+    """Lock files inside of the folder, for a user who has no tmpfiles.d; each belongs to the user of its job."""
+    inside = f"{folder.path}/"
+    for change in prepared.draft.changes:
+        for need in change.needs:
+            if need.startswith(inside) and need.endswith(".lock"):
+                folder.touch(need.removeprefix(inside), 0o600, user=change.move.job.settings.user)
 
 
 def _told(request: Request, prepared: Prepared, path: Path, unreadable: bool) -> int:
@@ -147,7 +153,7 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     before = look_back(folder)
     zone = zone_for(request.timezone or _planned_zone(before), root=request.root)
     at = moment(request.at, zone)
-    found = originals(sources.files, caller=request.user or caller())
+    found = originals(sources.files, caller=request.user or caller(), owner=request.user)
     audit, answers = _judged(request, found, before, zone, at)
     choices = _choices(request, path, found, zone, answers)
     prepared = prepare(audit, found, Templates(), choices, path=path, folder=folder)

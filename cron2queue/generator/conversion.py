@@ -8,10 +8,11 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.crontab.schedule import Calendar
 from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
-from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ
+from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ, second_opinion
 from cron2queue.plan.blocks import Block, replaced
 from cron2queue.plan.manifest import Replacement, Source, digest
 from cron2queue.plan.model import MIGRATED, Plan
@@ -30,23 +31,31 @@ CHANGING = MIGRATED | {Decision.GUARD, Decision.DROP}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """One crontab as it was before any replacement, and what is known of the live one: its digest and its blocks."""
+    """One crontab as it was before any replacement, and what is known of the live one: its digest and its blocks.
+
+    `user` is set where only crontab(1) may write it; `owner` is whose jobs it holds, where the lines themselves do not say.
+    """
 
     file: CrontabFile
     live_sha256: str
     blocks: tuple[Block, ...]
     target: str | None
     user: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One entry that will be replaced: its move, its block and the files that must be there first."""
+    """One entry that will be replaced: its move, its block and the files that must be there first.
+
+    `note` says what is not as before, `remark` what other tools would make of the schedule.
+    """
 
     move: Move
     block: Block
     needs: tuple[str, ...]
     note: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +199,15 @@ def _change(move: Move, request: Request) -> Change:
     on = planned[1] if planned and planned[0] == (None if new is None else to_text(new)) else request.at.date()
     shadow = request.plan.project.shadow and move.job.migrated and new is not None
     block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow)
-    return Change(move=move, block=block, needs=needs, note=note)
+    return Change(move=move, block=block, needs=needs, note=note, remark=_remark(move, request))
+
+
+def _remark(move: Move, request: Request) -> str:
+    """A second reading of the schedule, for whoever copies it to a tool that reads it so."""
+    schedule = move.entry.schedule
+    if not isinstance(schedule, Calendar) or schedule.random or schedule.never_fires:
+        return ""
+    return second_opinion(move.entry.schedule_text, schedule, request.at, request.zone) or ""
 
 
 def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:

@@ -145,7 +145,7 @@ def prepare(
     """Decide and render everything; nothing is written. `path` is the plan's folder, `folder` None while there is none."""
     before = look_back(folder)
     project = project_of(before, choices, path / PLAN_NAME)
-    built = build(audit, project, owners={each.file.path: each.user for each in originals})
+    built = build(audit, project, owners={each.file.path: each.owner for each in originals})
     jobs = spread(built.plan.jobs, audit) if choices.spread else built.plan.jobs
     merged = merge(
         replace(built.plan, jobs=tuple(jobs)),

@@ -29,8 +29,11 @@ def spool_user(path: str) -> str | None:
     return found["user"] if found else None
 
 
-def original(file: CrontabFile, *, caller: str | None = None) -> Original:
-    """The crontab without replacements, and how the live one can be reached. `caller`: whose crontab `crontab -l` shows."""
+def original(file: CrontabFile, *, caller: str | None = None, owner: str | None = None) -> Original:
+    """The crontab without replacements, and how the live one can be reached.
+
+    `caller`: whose crontab `crontab -l` shows. `owner`: whose a user's crontab is that lies in no spool.
+    """
     live = file.to_bytes()
     user = caller if file.path == OWN else spool_user(file.path)
     if user is not None:
@@ -40,7 +43,14 @@ def original(file: CrontabFile, *, caller: str | None = None) -> Original:
         kind = Kind(file.kind)
         again = parse(before, path=file.path, dialect=dialect_named(file.dialect), kind=kind, user=user)
         file = replace(again, notes=file.notes, host=file.host)
-    return Original(file=file, live_sha256=digest(live), blocks=tuple(found_blocks(live)), target=_target(file), user=user)
+    return Original(
+        file=file,
+        live_sha256=digest(live),
+        blocks=tuple(found_blocks(live)),
+        target=_target(file),
+        user=user,
+        owner=user or (owner if file.kind is Kind.USER else None),
+    )
 
 
 def _target(file: CrontabFile) -> str | None:
@@ -50,6 +60,6 @@ def _target(file: CrontabFile) -> str | None:
     return str(Path(file.path).absolute())
 
 
-def originals(files: Iterable[CrontabFile], *, caller: str | None = None) -> list[Original]:
+def originals(files: Iterable[CrontabFile], *, caller: str | None = None, owner: str | None = None) -> list[Original]:
     """The same for several."""
-    return [original(file, caller=caller) for file in files]
+    return [original(file, caller=caller, owner=owner) for file in files]

@@ -108,7 +108,15 @@ def _proof(change: Change) -> str:
 def _changed(change: Change) -> Row:
     new = None if change.block.new is None else to_text(change.block.new).rstrip("\n")
     becomes = _becomes(change.move.job, changed=True)
-    return _row(change.move.job, becomes=becomes, old=to_text(change.block.old).rstrip("\r\n"), new=new, proof=_proof(change))
+    notes = (*change.move.job.notes, *filter(None, [change.remark]))
+    return _row(
+        change.move.job,
+        notes=notes,
+        becomes=becomes,
+        old=to_text(change.block.old).rstrip("\r\n"),
+        new=new,
+        proof=_proof(change),
+    )
 
 
 def _counts(plan: Plan, draft: Draft) -> str:

@@ -106,6 +106,11 @@ def _busybox(parts: Simple, guard: Guard) -> str:
     return f"exec 9>{sh(guard.lock)}; flock -n 9 || {busy}; {parts.folder}{run}"
 
 
+def tools(userland: Userland) -> tuple[str, ...]:
+    """The programs that a wrapped line starts by their absolute paths."""
+    return (FLOCK, TIMEOUT) if userland is Userland.GNU else ()
+
+
 def guarded(command: str, guard: Guard, *, shell: str, userland: Userland) -> str:
     """The old command with lock and time limit. Raises NotWritable where it could not be kept as it is."""
     _shell_of(shell)

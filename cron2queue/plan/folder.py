@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
 import secrets
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,22 @@ class Folder:
         """Replace the file as a whole; `durable` waits until content and name are on disk."""
         with self._parent(path, create=True) as (descriptor, name):
             replace(descriptor, name, data, mode, durable=durable)
+
+    def touch(self, path: str, mode: int, *, user: str | None = None) -> None:
+        """Make an empty file, unless something is there; run by root, it belongs to `user` where that user is known."""
+        try:
+            with self._parent(path, create=True) as (descriptor, name):
+                handle = os.open(name, _CREATE, mode, dir_fd=descriptor)
+        except FileExistsError:
+            return
+        try:
+            os.fchmod(handle, mode)
+            if user is not None and os.geteuid() == 0:
+                with suppress(KeyError):
+                    account = pwd.getpwnam(user)
+                    os.fchown(handle, account.pw_uid, account.pw_gid)
+        finally:
+            os.close(handle)
 
     def make(self, path: str, mode: int) -> None:
         """Make a subfolder with this mode, if it is not there."""

@@ -56,6 +56,7 @@ def convert(tmp_path: Path) -> Convert:
         dialect: str = "debian",
         kind: Kind = Kind.SYSTEM,
         path: str = "/etc/crontab",
+        owner: str | None = None,
         zone: str = "Europe/Berlin",
         spread: bool = False,
         only: frozenset[str] = frozenset(),
@@ -63,7 +64,7 @@ def convert(tmp_path: Path) -> Convert:
     ) -> Prepared:
         data = text if isinstance(text, bytes) else text.encode()
         file = parse(data, path=path, dialect=dialect_named(dialect), kind=kind)
-        found: list[Original] = originals([file])
+        found: list[Original] = originals([file], owner=owner)
         judged = audit([each.file for each in found], EvidenceBook.empty("no logs"), at=AT, zone=ZoneInfo(zone))
         target = tmp_path / "out"
         choices = Choices(defaults=project_in(target, **project), only=only, spread=spread)

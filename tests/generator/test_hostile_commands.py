@@ -187,7 +187,7 @@ def test_debians_own_crontab_program_takes_the_new_crontab(convert: Convert, tmp
 
 
 def test_units_hold_the_settings_of_their_template_and_nothing_else(convert: Convert, tmp_path: Path) -> None:
-    prepared = converted(convert, tmp_path, "queue", engine="systemd", zone="UTC", timezone="UTC")
+    prepared = converted(convert, tmp_path, "queue", engine="systemd", path="/var/spool/cron/crontabs/games")
     assert prepared.draft.refused == {}
     services = sorted((tmp_path / "out/units/systemd").glob("*.service"))
     assert len(services) == COUNT

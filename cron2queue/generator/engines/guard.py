@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.generator.engine import CronCommand, Engine
-from cron2queue.generator.wrapping import Guard, guarded
+from cron2queue.generator.wrapping import Guard, guarded, tools
 from cron2queue.runtime.settings import Overlap
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class GuardEngine(Engine):
             wait=timeout if settings.overlap is Overlap.WAIT else None,
         )
         command = guarded(move.entry.command, guard, shell=settings.shell, userland=plan.project.userland)
-        return CronCommand(command=command, stdin=move.entry.stdin, needs=(lock,) if lock else ())
+        return CronCommand(
+            command=command, stdin=move.entry.stdin, needs=(*((lock,) if lock else ()), *tools(plan.project.userland))
+        )
 
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
         """None: the lock files stand in the tmpfiles.d file that every plan has."""

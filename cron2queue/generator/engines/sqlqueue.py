@@ -10,7 +10,7 @@ from cron2queue.generator.handlers import handler_artifacts, producer_path
 from cron2queue.generator.migrations import migration_artifacts
 from cron2queue.generator.shell import sh_words
 from cron2queue.generator.units import checked_user, worker_artifacts
-from cron2queue.generator.wrapping import Guard, guarded
+from cron2queue.generator.wrapping import Guard, guarded, tools
 from cron2queue.plan.builder import SHADOW
 from cron2queue.runtime.settings import PLAN_NAME, Overlap
 
@@ -63,7 +63,7 @@ class SqlQueue(Engine):
             tell=False,
         )
         wrapped = guarded(command, guard, shell=settings.shell, userland=project.userland)
-        return CronCommand(command=wrapped, needs=(lock, *needs))
+        return CronCommand(command=wrapped, needs=(lock, *needs, *tools(project.userland)))
 
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
         """Migrations, handlers, producers and the workers' units."""

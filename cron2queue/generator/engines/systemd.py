@@ -118,7 +118,8 @@ class Systemd(Engine):
         settings = move.job.settings
         if move.job.secret:
             raise CannotConvert("its command holds a password, which a unit would show to every user of the host")
-        checked_user(settings.user)
+        if checked_user(settings.user) is None:
+            raise CannotConvert("whose job it is is not known, and a unit would run it as root", remedy="give --user NAME")
         try:
             unit_program(settings.shell)
             unit_word(move.entry.command)
