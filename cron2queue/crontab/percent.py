@@ -1,6 +1,10 @@
 """The percent sign in a command: the first one that is not escaped begins the standard input."""
 
+import re
+
 from cron2queue.text import to_text
+
+_PERCENT = re.compile(rb"(?P<escaped>\\)?%")
 
 
 def _command_end(command: bytes, collapse: bool) -> tuple[bytes, int | None]:
@@ -27,8 +31,8 @@ def _standard_input(text: bytes) -> bytes:
     """An escaped percent sign is one, another one is a newline, other escapes stay; a final newline is added."""
     if not text:
         return b""
-    parts = text.replace(b"\\%", b"\0").replace(b"%", b"\n").replace(b"\0", b"%")
-    return parts if parts.endswith(b"\n") else parts + b"\n"
+    read = _PERCENT.sub(lambda match: b"%" if match["escaped"] else b"\n", text)
+    return read if read.endswith(b"\n") else read + b"\n"
 
 
 def split_percent(command: bytes, *, collapse: bool) -> tuple[str, str | None]:

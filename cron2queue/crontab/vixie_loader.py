@@ -227,9 +227,10 @@ class VixieLoader:
         first = self.data[timing.end : timing.end + 1]
         if self.rules.needs_command and first in (b"\n", b""):
             raise _Refusal("bad command", timing.end)
-        own = self.context.kind is Kind.USER
-        if first == b"*" and (self.rules.star_is_no_command or (own and self.rules.star_is_no_user_command)):
-            raise _Refusal("bad command", timing.end)
+        if first == b"*":
+            own = self.context.kind is Kind.USER and self.rules.star_is_no_user_command
+            if own or self.rules.star_is_no_command:
+                raise _Refusal("bad command", timing.end)
         return timing
 
     def _skip_blanks(self, at: int) -> int:
