@@ -2,10 +2,10 @@
 
 import ctypes
 import os
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cron2queue.runtime.address import Address
@@ -30,12 +30,16 @@ def hints_for(address: Address, prefix: str) -> list[Hint]:
     """All hints that this host and database offer; polling stays beside them."""
     found: list[Hint] = []
     if (end := listen(address, prefix)) is not None:
-        found.append(Hint(descriptor=end.fileno(), drain=lambda: _drain_socket(end)))
+        found.append(_hint(end.detach()))
     if address.family == "sqlite" and address.database:
         descriptor = watch_writes(Path(address.database + "-wal"))
         if descriptor is not None:
-            found.append(Hint(descriptor=descriptor, drain=lambda: _drain_descriptor(descriptor), echoes=True))
+            found.append(_hint(descriptor, echoes=True))
     return found
+
+
+def _hint(descriptor: int, *, echoes: bool = False) -> Hint:
+    return Hint(descriptor=descriptor, drain=partial(_drain, descriptor), echoes=echoes)
 
 
 def watch_writes(path: Path) -> int | None:
@@ -52,13 +56,7 @@ def watch_writes(path: Path) -> int | None:
     return descriptor
 
 
-def _drain_socket(end: socket.socket) -> None:
-    with suppress(BlockingIOError):
-        while end.recv(64):
-            pass
-
-
-def _drain_descriptor(descriptor: int) -> None:
+def _drain(descriptor: int) -> None:
     with suppress(BlockingIOError):
         while os.read(descriptor, 65536):
             pass
