@@ -10,6 +10,7 @@ import argparse
 import secrets
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -114,13 +115,10 @@ def main() -> None:
     options.add_argument("--batch", type=int, default=50)
     options.add_argument("--rounds", type=int, default=3)
     asked = options.parse_args()
-    folder = Path(__file__).resolve().parents[1] / ".benchmarks"
-    folder.mkdir(exist_ok=True)
     print(f"{'database':<12}{'bare jobs/s':>14}{'ours jobs/s':>14}{'share':>8}   batch {asked.batch}")
     for name in asked.databases:
-        place = folder / f"{name}-{secrets.token_hex(4)}"
-        place.mkdir()
-        database = open_database(name, place)
+        folder = tempfile.TemporaryDirectory(dir="/var/tmp")
+        database = open_database(name, Path(folder.name))
         rates: dict[str, list[float]] = {"bare": [], "ours": []}
         for _ in range(asked.rounds):
             for label, run in (("bare", bare), ("ours", ours)):
@@ -130,6 +128,7 @@ def main() -> None:
         print(f"{name:<12}{by_hand:>14,.0f}{own:>14,.0f}{own / by_hand:>8.2f}", flush=True)
         database.empty()
         database.close()
+        folder.cleanup()
 
 
 if __name__ == "__main__":

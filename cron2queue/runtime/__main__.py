@@ -5,6 +5,7 @@ Cron starts `enqueue` each minute: nothing is imported here that it does not nee
 
 import argparse
 import sys
+from functools import partial
 
 from cron2queue.errors import Cron2QueueError
 
@@ -12,7 +13,10 @@ BUG = 70
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime", description="Producers and workers, lean.")
+    lean = partial(argparse.HelpFormatter, width=100)  # without a width it loads shutil, and with it every compressor
+    parser = argparse.ArgumentParser(
+        prog="python -m cron2queue.runtime", description="Producers and workers, lean.", formatter_class=lean
+    )
     parser.add_argument("command", choices=list(_COMMANDS))
     return parser
 

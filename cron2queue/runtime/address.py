@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cron2queue.errors import UsageError
 
@@ -46,7 +45,7 @@ def parse(url: str) -> Address:
         raise UsageError("this is not the URL of a database that can hold jobs", remedy=f"Write it like {_EXAMPLES}.")
     if family == "sqlite":
         path, _, query = rest.partition("?")
-        return Address(family=family, database=_sqlite_file(path), options=dict(parse_qsl(query)))
+        return Address(family=family, database=_sqlite_file(path), options=_options(query))
     return _server(family, url)
 
 
@@ -56,11 +55,25 @@ def _sqlite_file(path: str) -> str:
         raise UsageError(
             "a SQLite URL has three slashes, or four before an absolute path", remedy=f"Write it like {_EXAMPLES}."
         )
-    name = unquote(path[1:])
+    name = path[1:]
+    if "%" in name:
+        from urllib.parse import unquote
+
+        name = unquote(name)
     return "" if name == ":memory:" else name
 
 
+def _options(query: str) -> dict[str, str]:
+    if not query:
+        return {}
+    from urllib.parse import parse_qsl
+
+    return dict(parse_qsl(query))
+
+
 def _server(family: str, url: str) -> Address:
+    from urllib.parse import unquote, urlsplit
+
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -73,5 +86,5 @@ def _server(family: str, url: str) -> Address:
         user=unquote(parts.username) if parts.username is not None else None,
         password=unquote(parts.password) if parts.password is not None else None,
         database=unquote(parts.path[1:]),
-        options=dict(parse_qsl(parts.query)),
+        options=_options(parts.query),
     )

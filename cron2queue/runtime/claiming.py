@@ -1,21 +1,20 @@
 """Claim: which jobs a worker gets, under pauses and limits."""
 
-import secrets
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from cron2queue.runtime import admission
 from cron2queue.runtime.backend import CLAIM_COLUMNS, Backend, Want
+from cron2queue.runtime.exact import random_hex, text_of
 from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.jobs import Job, Lease
 from cron2queue.runtime.limits import Controls, compare
 from cron2queue.runtime.session import Session
-from cron2queue.text import to_text
 
 
 def new_token() -> str:
     """A token that nobody can guess and nobody else has."""
-    return secrets.token_hex(12)
+    return random_hex(12)
 
 
 def job_of(row: Sequence[Any], want: Want) -> Job:
@@ -42,11 +41,6 @@ def job_of(row: Sequence[Any], want: Want) -> Job:
         priority=row[17],
         waited_seconds=max(0, started_at - ready_at) / 1e6 if ready_at is not None else 0.0,
     )
-
-
-def text_of(value: Any) -> str | None:
-    """The text of an exact column."""
-    return None if value is None else to_text(bytes(value))
 
 
 def claim(session: Session, backend: Backend, controls: Controls, want: Want) -> list[Job]:

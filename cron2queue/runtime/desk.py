@@ -1,32 +1,40 @@
 """What every verb of the store needs: connections, the backend of the server that answers, the snapshot of limits."""
 
+import importlib
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from cron2queue.discovery import members
 from cron2queue.runtime import limits
-from cron2queue.runtime.address import Address
+from cron2queue.runtime.address import Address, parse
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.driver import Driver, Failure
+from cron2queue.runtime.prefix import PREFIX, checked_prefix
 from cron2queue.runtime.session import Compiler, Session, Sessions, told
 from cron2queue.runtime.trouble import DatabaseBusy, RetryTransaction
-from cron2queue.runtime.wakeups import Waker
+
+if TYPE_CHECKING:
+    from cron2queue.runtime.wakeups import Waker
 
 T = TypeVar("T")
 Work = Callable[[Session, limits.Controls], T]
 
 
 def driver_for(address: Address) -> Driver:
-    """The driver of the family that the URL names."""
-    found = {member.family: member for member in members("cron2queue.runtime.drivers", Driver)}  # type: ignore[type-abstract]
-    return found[address.family](address)
+    """The driver of the family that the URL names. A member's module has the member's name: only that one is loaded."""
+    return _only_member(f"cron2queue.runtime.drivers.{address.family}", Driver)(address)  # type: ignore[type-abstract]
 
 
 def backend_named(name: str) -> Backend:
     """The backend of a server."""
-    found = {member.name: member for member in members("cron2queue.runtime.backends", Backend)}
-    return found[name]()
+    return _only_member(f"cron2queue.runtime.backends.{name}", Backend)()
+
+
+def _only_member(module_name: str, contract: type[T]) -> type[T]:
+    own = vars(importlib.import_module(module_name)).values()
+    return next(
+        value for value in own if isinstance(value, type) and issubclass(value, contract) and value.__module__ == module_name
+    )
 
 
 def raw_connection(connection: Any) -> Any:
@@ -61,11 +69,38 @@ class Desk:
         self.sessions = Sessions(driver, self._compiler, **({} if patience is None else {"patience": patience}))
         self._backend = backend
         self._controls: limits.Controls | None = None
-        self._waker = Waker(driver.address, prefix)
-        weakref.finalize(self, self._waker.close)
+        self._waker: Waker | None = None
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        prefix: str = PREFIX,
+        clock: Callable[[], int] | None = None,
+        backend: Backend | None = None,
+        patience: float | None = None,
+    ) -> Self:
+        """Verbs on the database of this URL; they connect when first used.
+
+        `clock` (microseconds since 1970) replaces the database's clock, for tests. `backend` replaces the one that the
+        server's own name chooses. `patience`: seconds for which locks of others and broken connections are put up with.
+        """
+        driver = driver_for(parse(url))
+        return cls(driver, prefix=checked_prefix(prefix), backend=backend, clock=clock, patience=patience)
 
     def wake_workers(self) -> None:
-        """Tell the workers of this host to look now. Only a hint: it never waits and never fails."""
+        """Tell the workers of this host to look now. Only a hint: it never waits and never fails.
+
+        On SQLite they watch the file itself.
+        """
+        if self.driver.family == "sqlite":
+            return
+        if self._waker is None:
+            from cron2queue.runtime.wakeups import Waker
+
+            self._waker = Waker(self.driver.address, self.prefix)
+            weakref.finalize(self, self._waker.close)
         self._waker.wake()
 
     @property
@@ -78,7 +113,8 @@ class Desk:
     def close(self) -> None:
         """Close this process's connections; the store can be used again afterwards."""
         self.sessions.close()
-        self._waker.close()
+        if self._waker is not None:
+            self._waker.close()
 
     def controls(self) -> limits.Controls:
         """The snapshot of pauses and limits that is at hand."""

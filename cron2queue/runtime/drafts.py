@@ -1,18 +1,16 @@
 """A new job, checked and turned into the row that will be inserted, before any database sees it."""
 
-import hashlib
 import json
 import re
-import secrets
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cron2queue.runtime.backend import Row
+from cron2queue.runtime.exact import digest, exact, random_hex, to_bytes
 from cron2queue.runtime.instants import seconds, to_micros
 from cron2queue.runtime.jobs import Forever, NewJob, Period
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
 from cron2queue.runtime.trouble import JobRefused
-from cron2queue.text import to_bytes
 
 PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
 DEPTH_LIMIT: Final = 64  # levels of lists and objects
@@ -48,11 +46,6 @@ class Draft:
         )  # fmt: skip
 
 
-def exact(text: str | None) -> bytes | None:
-    """The bytes of an exact column."""
-    return None if text is None else to_bytes(text)
-
-
 def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
     """Check a job. JobRefused tells what is out of bounds; nothing is ever cut."""
     _check_names(job)
@@ -63,7 +56,7 @@ def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
     _bounded("trace context", job.trace_context, 1000)
     return Draft(
         job=job,
-        public_id=job.public_id or secrets.token_hex(16),
+        public_id=job.public_id or random_hex(16),
         payload=payload_text(job.payload, limit=payload_limit),
         key=key,
         dedupe=None if key is None else _dedupe(job, key),
@@ -76,7 +69,7 @@ def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
 
 def _dedupe(job: NewJob, key: bytes) -> bytes:
     scope = type(job.unique).__name__.encode()
-    return hashlib.sha256(b"job\0" + scope + b"\0" + job.kind.encode() + b"\0" + key).digest()
+    return digest(b"job", scope, job.kind.encode(), key)
 
 
 def _period(job: NewJob) -> int | None:

@@ -1,7 +1,7 @@
 """The inbox: which messages a consumer has processed, written in the same transaction as the effect."""
 
+from cron2queue.runtime.exact import to_bytes
 from cron2queue.runtime.trouble import JobRefused
-from cron2queue.text import to_bytes
 
 CONSUMER_BYTES = 128
 MESSAGE_BYTES = 1024

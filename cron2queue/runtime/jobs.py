@@ -1,10 +1,56 @@
-"""The vocabulary of the job table: states, their allowed transitions as data, jobs, leases and outcomes."""
+"""The vocabulary of the job table: states, their allowed transitions as data, and what a producer says of a job.
 
-from collections.abc import Mapping, Sequence
+What only workers speak of (leases, outcomes, settlements) stands in `runs` and is offered here as well: a producer that
+cron starts each minute does not load it.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cron2queue.runtime.runs import (
+        AttemptRecord as AttemptRecord,
+    )
+    from cron2queue.runtime.runs import (
+        Cancelled as Cancelled,
+    )
+    from cron2queue.runtime.runs import (
+        Crashed as Crashed,
+    )
+    from cron2queue.runtime.runs import (
+        Done as Done,
+    )
+    from cron2queue.runtime.runs import (
+        GiveUp as GiveUp,
+    )
+    from cron2queue.runtime.runs import (
+        Job as Job,
+    )
+    from cron2queue.runtime.runs import (
+        Lease as Lease,
+    )
+    from cron2queue.runtime.runs import (
+        Outcome as Outcome,
+    )
+    from cron2queue.runtime.runs import (
+        Released as Released,
+    )
+    from cron2queue.runtime.runs import (
+        Rescued as Rescued,
+    )
+    from cron2queue.runtime.runs import (
+        RetryAt as RetryAt,
+    )
+    from cron2queue.runtime.runs import (
+        Settlement as Settlement,
+    )
+    from cron2queue.runtime.runs import (
+        WorkerInfo as WorkerInfo,
+    )
 
 
 class JobState(StrEnum):
@@ -95,7 +141,7 @@ class NewJob:
     key: str | None = None
     queue: str = "default"
     priority: int = 100
-    run_at: datetime | None = None
+    run_at: "datetime | None" = None
     max_attempts: int = 8
     unique: UniqueScope = WhileActive()
     ordering_key: str | None = None
@@ -114,147 +160,10 @@ class Enqueued:
     duplicate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
-    """A worker's claim on one job: a random token that every later write must name."""
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_"):
+        from cron2queue.runtime import runs
 
-    token: str
-    worker: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A claimed job. `attempt` counts from 1; `run` counts all claims of its life, requeues included."""
-
-    id: int
-    public_id: str
-    queue: str
-    kind: str
-    key: str | None
-    payload_text: str
-    attempt: int
-    max_attempts: int
-    crashes: int
-    lease: Lease
-    ordering_key: str | None
-    owner: str | None
-    trace_context: str | None
-    created_at: datetime
-    run_at: datetime
-    limit_key: str | None = None
-    priority: int = 100
-    run: int = 1
-    waited_seconds: float = 0.0  # from runnable to claimed, by the database's clock
-
-    @property
-    def idempotency_key(self) -> str:
-        """The same in every attempt: what a foreign system needs to recognise a repetition."""
-        return self.public_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """The work is done. `result_ref` says where its result is kept."""
-
-    result_ref: str | None = None
-    message: str = ""
-    diagnostic: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryAt:
-    """Failed, and worth another try: after `delay_seconds`, or by the kind's policy if None.
-
-    `pause_kind_seconds` keeps the whole kind back for so long (a foreign system said Retry-After).
-    """
-
-    delay_seconds: float | None = None
-    pause_kind_seconds: float | None = None
-    message: str = ""
-    diagnostic: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GiveUp:
-    """Failed, and no further try can help."""
-
-    reason: str
-    message: str = ""
-    diagnostic: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cancelled:
-    """Stopped on request."""
-
-    message: str = ""
-    diagnostic: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crashed:
-    """The child (or its worker) died under it. Counted apart from failures."""
-
-    reason: str
-    message: str = ""
-    diagnostic: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Released:
-    """Given back before its handler began, or at shutdown; uses no attempt."""
-
-    message: str = ""
-    diagnostic: str = ""
-
-
-Outcome = Done | RetryAt | GiveUp | Cancelled | Crashed | Released
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptRecord:
-    """What is kept of one finished attempt. Seconds come from monotonic clocks, never from wall clocks."""
-
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    wait_seconds: float | None = None
-    run_seconds: float | None = None
-    exit_status: int | None = None
-    signal: int | None = None
-    max_rss_bytes: int | None = None
-    output_tail: str = ""
-    outcome_name: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """How one claimed job ended. `retry_delay` (seconds) is what the worker worked out for RetryAt or Crashed."""
-
-    job: Job
-    outcome: Outcome
-    retry_delay: float | None = None
-    record: AttemptRecord = AttemptRecord()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rescued:
-    """A job taken back from a worker that stood still: what it became."""
-
-    id: int
-    public_id: str
-    kind: str
-    queue: str
-    state: JobState
-    crashes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerInfo:
-    """What a worker says of itself when it registers; `token` is random and never used twice."""
-
-    token: str
-    host: str
-    pid: int
-    version: str
-    kinds: Sequence[str]
-    queues: Sequence[str]
+        if name in vars(runs):
+            return vars(runs)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,13 +4,12 @@ All of it stands in the database and holds for all workers together. Each store 
 `controls` counts changes, and every verb compares that count in a statement that it runs anyway.
 """
 
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from cron2queue.runtime.exact import digest, to_bytes
 from cron2queue.runtime.session import Session
-from cron2queue.text import to_bytes
 
 EVERY_KEY: Final = b"*"
 UNTIL_PRUNED: Final = 2**62
@@ -80,12 +79,12 @@ class Controls:
 def held_by(limit: LimitId, key: bytes | None) -> bytes:
     """Why a job is blocked, as a hash: its kind's limit, or the limit of its own key."""
     scope, name = limit
-    return hashlib.sha256(b"limit\0" + scope.encode() + b"\0" + (name if scope == "kind" or key is None else key)).digest()
+    return digest(b"limit", scope.encode(), name if scope == "kind" or key is None else key)
 
 
 def turn_of(ordering_key: str) -> bytes:
     """The turn of an ordering key: the unique index on it lets one job at a time have it."""
-    return hashlib.sha256(b"order\0" + to_bytes(ordering_key)).digest()
+    return digest(b"order", to_bytes(ordering_key))
 
 
 class Stale(Exception):

@@ -8,9 +8,9 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from cron2queue.runtime import ordering, settling
+from cron2queue.runtime import settling
 from cron2queue.runtime.backend import CLAIM_COLUMNS, Backend, marks
-from cron2queue.runtime.claiming import text_of
+from cron2queue.runtime.exact import text_of
 from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.jobs import (
     AttemptRecord,
@@ -127,8 +127,3 @@ def reconcile(session: Session, backend: Backend, controls: Controls, worker: st
     lost = [job for job in _held_jobs(session, worker, 1000) if job.lease.token not in held]
     released = [Settlement(job=job, outcome=Released()) for job in lost]
     return sum(settling.settle(session, backend, controls, released)) if released else 0
-
-
-def pass_on_turns(session: Session, backend: Backend, turns: Sequence[bytes]) -> int:
-    """Look once more for jobs that wait for these turns, after the transaction that left them."""
-    return sum(ordering.pass_on(session, backend, turn) for turn in turns)

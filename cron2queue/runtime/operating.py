@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime import admission, control, liveness, upkeep
+from cron2queue.runtime import admission, control, ordering, upkeep
 from cron2queue.runtime.desk import Desk
-from cron2queue.runtime.drafts import checked_name, exact
+from cron2queue.runtime.drafts import checked_name
+from cron2queue.runtime.exact import exact
 from cron2queue.runtime.instants import seconds, to_micros
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.limits import LimitId, held_by
@@ -104,7 +105,7 @@ class OperatorVerbs(Desk):
             return None
         state, turn = answer
         if turn is not None:
-            self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, [turn]))
+            self.sessions.unit(lambda session: ordering.pass_all_on(session, backend, [turn]))
         return state
 
     def make_due(self, public_id: str, *, by: str, principal: str | None = None) -> JobState | None:
@@ -154,7 +155,7 @@ class OperatorVerbs(Desk):
             )
             done += count
             if turns:
-                self.sessions.unit(lambda session, turns=turns: liveness.pass_on_turns(session, backend, turns))  # type: ignore[misc]
+                self.sessions.unit(lambda session, turns=turns: ordering.pass_all_on(session, backend, turns))  # type: ignore[misc]
         self.wake_workers()
         return done
 

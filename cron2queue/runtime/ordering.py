@@ -4,10 +4,12 @@ The turn is a column with a unique index, so that no race can give it twice. Who
 the same transaction, and looks once more after it; what falls between (a killed process) is found by the sweep.
 """
 
+from collections.abc import Sequence
+
 from cron2queue.runtime.backend import Backend
+from cron2queue.runtime.exact import to_text
 from cron2queue.runtime.limits import turn_of
 from cron2queue.runtime.session import Session
-from cron2queue.text import to_text
 
 
 def turn_of_bytes(ordering_key: bytes) -> bytes:
@@ -33,3 +35,8 @@ def pass_on(session: Session, backend: Backend, turn: bytes) -> bool:
         "WHERE id = ? AND state = 'blocked'"
     )
     return backend.try_write(session, statement, (turn, first))
+
+
+def pass_all_on(session: Session, backend: Backend, turns: Sequence[bytes]) -> int:
+    """Look once more for jobs that wait for these turns, after the transaction that left them."""
+    return sum(pass_on(session, backend, turn) for turn in turns)

@@ -3,22 +3,25 @@
 import argparse
 import json
 import os
-import secrets
-import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
+from cron2queue.runtime.exact import random_hex
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
 from cron2queue.runtime.prefix import PREFIX
-from cron2queue.runtime.settings import DEFAULT_DATABASE, PLAN_NAME, JobSettings, Scope, Settings, read_settings
-from cron2queue.runtime.store import Store
-from cron2queue.runtime.ticking import Tick, Ticked, minute_of
+from cron2queue.runtime.producing import ProducerVerbs
 
+if TYPE_CHECKING:
+    from cron2queue.runtime.settings import JobSettings, Settings
+    from cron2queue.runtime.ticking import Tick, Ticked
+
+PLAN_NAME: Final = "cron2queue.toml"  # as in runtime.settings, which only a plan needs
+DEFAULT_DATABASE: Final = "sqlite:///./cron2queue.db"
 DATABASE_VARIABLE: Final = "CRON2QUEUE_DATABASE_URL"
 _DESCRIPTION = """Enqueue one job: a job of the plan by its name, or any kind with --kind.
 
@@ -33,8 +36,8 @@ class Wish:
     url: str
     prefix: str
     job: NewJob
-    tick: Tick | None = None
-    spool: Path | None = None
+    tick: "Tick | None" = None
+    spool: str | None = None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m cron2queue.runtime enqueue",
         description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=100),  # else it loads shutil
     )
     made.add_argument("name", nargs="?", help="a job of the plan")
     made.add_argument("--kind", help="the kind, for a job that is not in the plan")
@@ -59,8 +62,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--owner", help="who asked for it")
     made.add_argument("--tick", action="store_true", help="this is the scheduled run of the job: once for each minute")
     made.add_argument("--nominal", metavar="TIME", help="the tick's time, if it is not this minute (with --tick)")
-    made.add_argument("--spool", type=Path, metavar="FILE", help="keep the job in this file while the database is away")
-    made.add_argument("--plan", type=Path, metavar="FILE", help=f"the plan (default: {PLAN_NAME}, if it is there)")
+    made.add_argument("--spool", metavar="FILE", help="keep the job in this file while the database is away")
+    made.add_argument("--plan", metavar="FILE", help=f"the plan (default: {PLAN_NAME}, if it is there)")
     made.add_argument("--database", metavar="URL", help=f"the database (default: ${DATABASE_VARIABLE}, or the plan's)")
     made.add_argument("--prefix", help=f"the prefix of the tables (default: the plan's, or {PREFIX})")
     made.add_argument("--quiet", "-q", action="store_true", help="print nothing")
@@ -93,14 +96,20 @@ def wish_of(options: argparse.Namespace, *, environment: Mapping[str, str], now:
     )
 
 
-def _settings(options: argparse.Namespace) -> Settings | None:
-    if options.plan is not None:
-        return read_settings(options.plan)
-    path = Path(PLAN_NAME)
-    return read_settings(path) if path.exists() else None
+def _settings(options: argparse.Namespace) -> "Settings | None":
+    name = options.plan
+    if name is None and os.path.exists(PLAN_NAME):  # noqa: PTH110 - pathlib is dearer than all of this
+        name = PLAN_NAME
+    if name is None:
+        return None
+    from pathlib import Path
+
+    from cron2queue.runtime.settings import read_settings
+
+    return read_settings(Path(name))
 
 
-def _planned(options: argparse.Namespace, settings: Settings | None) -> JobSettings | None:
+def _planned(options: argparse.Namespace, settings: "Settings | None") -> "JobSettings | None":
     if options.name is None:
         if options.kind is None:
             raise UsageError("nothing to enqueue", remedy="Name a job of the plan, or give --kind.")
@@ -116,7 +125,7 @@ def _planned(options: argparse.Namespace, settings: Settings | None) -> JobSetti
     return settings.jobs[options.name]
 
 
-def _new_job(options: argparse.Namespace, planned: JobSettings | None, now: datetime) -> NewJob:
+def _new_job(options: argparse.Namespace, planned: "JobSettings | None", now: datetime) -> NewJob:
     def chosen(given: Any, of_plan: Any, otherwise: Any) -> Any:
         return given if given is not None else of_plan if planned is not None else otherwise
 
@@ -132,7 +141,7 @@ def _new_job(options: argparse.Namespace, planned: JobSettings | None, now: date
         ordering_key=options.ordering_key,
         owner=options.owner,
         limit_key=options.limit_key,
-        public_id=secrets.token_hex(16),  # one id for all tries, the spooled one included
+        public_id=random_hex(16),  # one id for all tries, the spooled one included
     )
 
 
@@ -175,47 +184,54 @@ def _unique(text: str) -> UniqueScope:
         raise UsageError(f"--unique {text!r} is no scope", remedy="Use active, forever or a number of seconds.") from None
 
 
-def _tick(options: argparse.Namespace, planned: JobSettings | None, now: datetime) -> Tick:
+def _tick(options: argparse.Namespace, planned: "JobSettings | None", now: datetime) -> "Tick":
     if planned is None:
         raise UsageError("--tick needs a job of the plan", remedy="Name it: its overlap rule and its name make the key.")
     nominal = now if options.nominal is None else _time(options.nominal, "--nominal")
     return tick_of(planned, nominal)
 
 
-def tick_of(planned: JobSettings, nominal: datetime) -> Tick:
+def tick_of(planned: "JobSettings", nominal: datetime) -> "Tick":
     """The tick of a planned job at this time; each host has its own where the plan's scope says so."""
-    place = socket.gethostname() if planned.scope is Scope.HOST else None
+    from cron2queue.runtime.settings import Scope
+    from cron2queue.runtime.ticking import Tick, minute_of
+
+    place = os.uname().nodename if planned.scope is Scope.HOST else None
     return Tick(name=planned.name, nominal=minute_of(nominal), overlap=planned.overlap, place=place)
 
 
 def carry_out(wish: Wish) -> str:
     """Enqueue, or spool; what to print."""
-    store = Store.open(wish.url, prefix=wish.prefix)
+    store = ProducerVerbs.open(wish.url, prefix=wish.prefix)
     try:
         return _say(_replayed(wish, store))
     except DatabaseUnavailable as trouble:
         if wish.spool is None:
             raise
+        from pathlib import Path
+
         from cron2queue.runtime import spool
 
         job = wish.job if wish.tick is None else wish.tick.job(wish.job)
-        public_id = spool.put(wish.spool, job)
+        public_id = spool.put(Path(wish.spool), job)
         print(f"cron2queue: {trouble.message}; kept in {wish.spool}", file=sys.stderr)
         return f"{public_id} spooled"
     finally:
         store.close()
 
 
-def _replayed(wish: Wish, store: Store) -> Enqueued | Ticked:
+def _replayed(wish: Wish, store: ProducerVerbs) -> "Enqueued | Ticked":
     if wish.spool is not None:
+        from pathlib import Path
+
         from cron2queue.runtime import spool
 
-        spool.replay(wish.spool, store)
+        spool.replay(Path(wish.spool), store)
     return store.enqueue(wish.job) if wish.tick is None else store.tick(wish.tick, wish.job)
 
 
-def _say(answer: Enqueued | Ticked) -> str:
-    if isinstance(answer, Ticked):
+def _say(answer: "Enqueued | Ticked") -> str:
+    if not isinstance(answer, Enqueued):
         if answer.enqueued is None:
             return f"skipped: the {answer.tick.name} before is not done yet"
         answer = answer.enqueued

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cron2queue.runtime import enqueueing, inbox, liveness, subscriptions, tracing
+from cron2queue.runtime import enqueueing, inbox, ordering, subscriptions, tracing
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.drafts import PAYLOAD_LIMIT, draft
+from cron2queue.runtime.exact import to_bytes
 from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.jobs import Enqueued, NewJob, UniqueScope, WhileActive
 from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.session import Session
-from cron2queue.text import to_bytes
 
 if TYPE_CHECKING:
     from cron2queue.runtime.ticking import Tick, Ticked
@@ -51,7 +51,7 @@ class ProducerVerbs(Desk):
         """Look once more for the turns (their holders may have ended meanwhile), and wake the workers of this host."""
         if turns:
             backend = self.backend
-            self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, sorted(set(turns))))
+            self.sessions.unit(lambda session: ordering.pass_all_on(session, backend, sorted(set(turns))))
         self.wake_workers()
 
     def publish(

@@ -1,7 +1,6 @@
 """Connections of one store: one a thread, none across a fork, and units of work that are run again as a whole."""
 
 import os
-import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -194,6 +193,8 @@ class Sessions:
 
 def _pause(reruns: int, lasted: float) -> float:
     """Jitter that grows with the failures and with the unit's own length: those who collided are to come apart."""
+    import random  # most units never collide
+
     return random.uniform(0.0005, max(min(0.25, 0.004 * 1.5 ** min(reruns, 12)), min(1.0, lasted)))
 
 

@@ -3,14 +3,11 @@
 Lean: opening one imports the standard library and the database's own driver, nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cron2queue.runtime import address, guards, migrations
-from cron2queue.runtime.backend import Backend
-from cron2queue.runtime.desk import driver_for
+from cron2queue.runtime import guards, migrations
 from cron2queue.runtime.operating import OperatorVerbs
-from cron2queue.runtime.prefix import PREFIX, checked_prefix
 from cron2queue.runtime.producing import ProducerVerbs
 from cron2queue.runtime.working import WorkerVerbs
 
@@ -21,24 +18,6 @@ if TYPE_CHECKING:
 
 class Store(ProducerVerbs, WorkerVerbs, OperatorVerbs):
     """All verbs on one database. Threads may share it: each has its own connection; a fork gets new ones."""
-
-    @classmethod
-    def open(
-        cls,
-        url: str,
-        *,
-        prefix: str = PREFIX,
-        clock: Callable[[], int] | None = None,
-        backend: Backend | None = None,
-        patience: float | None = None,
-    ) -> "Store":
-        """A store on the database of this URL; it connects when it is first used.
-
-        `clock` (microseconds since 1970) replaces the database's clock, for tests. `backend` replaces the one that the
-        server's own name chooses. `patience`: seconds for which locks of others and broken connections are put up with.
-        """
-        driver = driver_for(address.parse(url))
-        return cls(driver, prefix=checked_prefix(prefix), backend=backend, clock=clock, patience=patience)
 
     # ---- schema
 

@@ -12,12 +12,12 @@ from typing import Final
 
 from cron2queue.runtime import control, ordering
 from cron2queue.runtime.backend import Backend
+from cron2queue.runtime.exact import to_bytes
 from cron2queue.runtime.instants import to_micros
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob
 from cron2queue.runtime.limits import turn_of
 from cron2queue.runtime.session import Session
 from cron2queue.runtime.settings import Missed, Overlap
-from cron2queue.text import to_bytes
 
 SYSTEM: Final = "cron2queue"
 

@@ -9,9 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cron2queue.runtime.jobs import Job, NewJob
+from cron2queue.runtime.jobs import NewJob
+
+if TYPE_CHECKING:
+    from cron2queue.runtime.jobs import Job
 
 _SYSTEM = "cron2queue"
 _W3C = "traceparent"
@@ -40,13 +43,13 @@ def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
         yield [job if job.trace_context or context is None else replace(job, trace_context=context) for job in jobs]
 
 
-def processing(job: Job) -> AbstractContextManager[None]:
+def processing(job: "Job") -> AbstractContextManager[None]:
     """A consumer's span around one attempt, a child of the span that enqueued the job; its failure is the span's."""
     return _processing(job) if active() else nullcontext()
 
 
 @contextmanager
-def _processing(job: Job) -> Iterator[None]:
+def _processing(job: "Job") -> Iterator[None]:
     from opentelemetry import context, trace
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from cron2queue.runtime import claiming, liveness, rollups, settling, upkeep
+from cron2queue.runtime import claiming, liveness, ordering, rollups, settling, upkeep
 from cron2queue.runtime.backend import Want, marks
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.jobs import AttemptRecord, Done, Job, Released, Rescued, Settlement, WorkerInfo
@@ -117,7 +117,7 @@ class WorkerVerbs(Desk):
         turns = settling.turns_of(each.job for each in settlements)
         if turns:
             backend = self.backend
-            self.sessions.unit(lambda session: liveness.pass_on_turns(session, backend, turns))
+            self.sessions.unit(lambda session: ordering.pass_all_on(session, backend, turns))
 
     def release(self, jobs: Sequence[Job]) -> list[bool]:
         """Give jobs back unused: no attempt is counted."""

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 from cron2queue.runtime.prefix import PREFIX
@@ -55,6 +54,8 @@ OLDEST_USABLE: Final = 1  # this release works from this step on
 
 def statements(family: str, step: Step, direction: str, prefix: str) -> list[str]:
     """The SQL of a step, with this prefix."""
+    from importlib.resources import files
+
     name = f"{step.number:04}_{step.name}.{direction}.sql"
     text = files(__package__).joinpath("sql", family, name).read_text(encoding="utf-8")
     text = re.sub(r"^--.*\n", "", text, flags=re.MULTILINE)
