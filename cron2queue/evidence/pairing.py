@@ -14,6 +14,7 @@ from cron2queue.evidence.runs import Pairing
 _LONGEST_QUEUE = 64
 _MOST_KEYS = 20_000
 _FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
+_CLOCK_STEP = 2.0
 _WRAP = 10_000  # a process id this much smaller than its parent's is later all the same: the numbers began anew
 
 
@@ -173,6 +174,9 @@ class Pairer:
         if start is None:
             return
         start.done = True
+        if event.at < start.at - _CLOCK_STEP:  # the clock was set back meanwhile: how long it ran, nobody knows
+            self._found.cut(start)
+            return
         plain = event.detail is None and not self._failed and not self._wrote
         self._found.ended(start, event.at, NO_ENDING if plain else self._ending(event, start.child), Pairing.EXACT)
 
@@ -192,13 +196,16 @@ class Pairer:
         waiting = self._waiting(event)
         if not waiting:
             return
-        oldest, youngest = waiting[0], waiting[-1]
+        oldest = waiting[0]
+        earliest, latest = min(each.at for each in waiting), max(each.at for each in waiting)
         oldest.done = True
         ending = self._ending(event, 0)
-        if len(waiting) == 1 or youngest.at - oldest.at <= 1.0:
+        if event.at < oldest.at - _CLOCK_STEP:
+            self._found.cut(oldest)
+        elif latest - earliest <= 1.0:
             self._found.ended(oldest, event.at, ending, Pairing.GOOD)
         else:
-            self._found.bounded(oldest, event.at - youngest.at, event.at - oldest.at, ending)
+            self._found.bounded(oldest, max(0.0, event.at - latest), event.at - earliest, ending)
         for later in waiting[1:]:
             later.met_at_start = True
 

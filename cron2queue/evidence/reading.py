@@ -11,7 +11,7 @@ from typing import Any
 
 from cron2queue.discovery import members
 from cron2queue.evidence.log_format import ENDLESS, NO_FIELDS, Event, Fields, LogFormat, Op, Subjects
-from cron2queue.evidence.stamps import PRIORITY, STAMP, Clock, NoStamp
+from cron2queue.evidence.stamps import LATEST, PRIORITY, STAMP, Clock, NoStamp
 from cron2queue.text import to_bytes
 
 _SHAPE = re.compile(
@@ -177,8 +177,8 @@ class JournalReader:
     def _line(self, line: bytes) -> Iterator[Event]:
         try:
             record = json.loads(line)
-            at = int(_text(record["__REALTIME_TIMESTAMP"])) / 1e6
-        except (ValueError, KeyError, TypeError, RecursionError):
+            at = _moment(record["__REALTIME_TIMESTAMP"])
+        except (OverflowError, ValueError, KeyError, TypeError, RecursionError):
             self.not_json += 1
             return
         fields = {name: _text(value) for name, value in record.items() if name != "MESSAGE"}
@@ -215,6 +215,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
+def _moment(value: Any) -> float:
+    at = int(_text(value)) / 1e6
+    if not 0 <= at < LATEST:
+        raise NoStamp(str(value)[:100])
+    return at
+
+
 def _message(value: Any) -> bytes:
     """The message, which is a list of byte values when it is not UTF-8."""
     if isinstance(value, str):
@@ -238,6 +245,8 @@ class ClaimedReader:
         for line in block.split(b"\n"):
             try:
                 event = self._format.read_line(line, self._clock)
+                if event is not None and not 0 <= event.at < LATEST:
+                    raise NoStamp(line[:100])
             except (ValueError, OverflowError):
                 self.bad_stamps += 1
                 continue

@@ -11,6 +11,7 @@ from cron2queue.evidence.log_format import Ending, Subject
 from cron2queue.evidence.observations import Observation, read
 from cron2queue.evidence.pairing import Started
 from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.stamps import LATEST
 
 
 def recorded(path: Path | None, ledger: Ledger, skipped: list[str]) -> None:
@@ -39,10 +40,14 @@ def _readable(path: Path, skipped: list[str]) -> Iterator[Observation]:
     """The observations up to the first that cannot be read."""
     try:
         for each in read(path):
-            if isinstance(each.started, float) and isinstance(each.ended, float | None):
+            if _is_sane(each.started) and (each.ended is None or _is_sane(each.ended)):
                 yield each
     except (sqlite3.Error, OSError, TypeError, ValueError) as wrong:
         skipped.append(f"{path}: no recording of cron2queue observe ({wrong})")
+
+
+def _is_sane(at: object) -> bool:
+    return isinstance(at, float) and 0 <= at < LATEST
 
 
 def _start(ledger: Ledger, each: Observation, number: int) -> Started:

@@ -16,6 +16,7 @@ _APART = 10.0  # seconds after which a start belongs to another herd; daemons st
 _ONE_MOMENT = 55.0
 _LARGEST_HERD = 200
 _MOST_HERDS = 5_000
+_CLOCK_STEP = 2.0  # an end this much before its start: the clock was set back
 _WROTE = Ending(output=True)
 
 
@@ -137,7 +138,7 @@ class SessionPairing:
         ends = [session.closed for session in sessions if session.closed is not None]
         complete = len(ends) == len(sessions)
         ending = _WROTE if sessions and all(session.wrote for session in sessions) else NO_ENDING
-        if not ends:
+        if not ends or max(ends) < start.at - _CLOCK_STEP:
             self._found.cut(start)
         elif sure and complete and max(ends) - min(ends) <= 1.0:
             self._found.ended(start, max(ends), ending, Pairing.GOOD)

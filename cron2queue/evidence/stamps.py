@@ -16,6 +16,8 @@ _MONTHS = {name: index for index, name in enumerate(b"Jan Feb Mar Apr May Jun Ju
 PRIORITY = rb"(?:<[\d.]{1,6}>(?:1 )?)?"
 _HEAD = re.compile(PRIORITY + rb"(" + STAMP + rb")[ \t]")
 _SLACK = timedelta(days=2)  # lines are a little out of order; cronie's are hours off after a CRON_TZ entry
+LATEST = 4_102_444_800.0
+"""2100-01-01: no log has later lines, and arithmetic with any sane time stays safe."""
 _NEARLY_A_YEAR = timedelta(days=363)
 _REMEMBERED = 100
 
@@ -128,6 +130,8 @@ class Clock(LocalTime):
 
     def of(self, year: int, month: int, day: int, hour: int, minute: int, second: float) -> float:
         """Seconds since 1970 of a wall time with a known year."""
+        if year > self._newest.year + 1:
+            raise NoStamp(str(year))
         return self._resolve(datetime(year, month, day, hour, minute)) + second
 
     def _wall_seconds(self, stamp: bytes) -> float:
@@ -152,6 +156,8 @@ class Clock(LocalTime):
 
     def _iso_hour(self, stamp: bytes, offset: bytes) -> float:
         moment = _iso(stamp)
+        if moment.year > self._newest.year + 1:
+            raise NoStamp(stamp)
         hour = moment.replace(minute=0, second=0, microsecond=0)
         self._year = moment.year
         if moment.tzinfo is not None:

@@ -157,3 +157,10 @@ def test_a_missing_journalctl_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tmp_path))
     book, _ = look(journal=Path("live"))
     assert book.skipped == ("journalctl: No such file or directory",)
+
+
+@pytest.mark.parametrize("stamp", ["99999999999999999999999", "-5", "x", "", 7, None, []])
+def test_a_stamp_beyond_all_time_is_counted_as_unreadable(tmp_path: Path, stamp: object) -> None:
+    text = record(0, "(root) CMD ([82] x)") + record(1, "(root) CMD ([84] y)", pid=83, __REALTIME_TIMESTAMP=stamp)
+    _, runs = look_at(tmp_path, text)
+    assert [run.command for run in runs if run.started.year == 2026] == ["x"]

@@ -197,3 +197,13 @@ def test_what_was_started_by_a_daemon_that_logs_no_ends_is_not_open(tmp_path: Pa
     _, (run,) = look_at(tmp_path, "Nov 30 11:05:00 fbsd /usr/sbin/cron[812]: (root) CMD (/usr/libexec/atrun)\n")
     assert not run.open
     assert run.seconds is None
+
+
+def test_a_clock_that_was_set_back_during_a_run_leaves_its_duration_unknown(tmp_path: Path) -> None:
+    keyed = "Nov 30 11:00:01 web1 CRON[80]: (root) CMD ([82] job)\nNov 30 10:30:04 web1 CRON[80]: (root) END ([82] job)\n"
+    by_text = cronie(("11:00:01", "CMD", 101, "job"), ("10:30:04", "CMDEND", 100, "job"))
+    session = pam("opened", "11:00:01", 75) + cmd("11:00:01", 76, "job") + pam("closed", "10:30:04", 75)
+    for text in (keyed, by_text, session):
+        _, (run,) = look_at(tmp_path, text)
+        assert run.seconds is None
+        assert run.open
