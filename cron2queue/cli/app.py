@@ -95,6 +95,9 @@ def main() -> None:
     """Run the command line; every way out has the exit status of docs/reference/exit-statuses.md."""
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        build_app()(standalone_mode=True)
+        # Not standalone: typer would end a closed pipe with 1, and leave no word to this project's errors.
+        ended = build_app()(prog_name="cron2queue", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(ended if isinstance(ended, int) else 0)
     except BaseException as trouble:  # the one place that turns trouble into an exit status
         sys.exit(exit_status_of(trouble, show_traceback="--traceback" in sys.argv))

@@ -1,15 +1,20 @@
 """How trouble ends a command: one paragraph on stderr and the right exit status, never a stray traceback."""
 
-import os
+import errno
 import sys
 import traceback
 
-from cron2queue.errors import Cron2QueueError
+import typer
+from typer._click.exceptions import ClickException
+
+from cron2queue.cli.writing import silence
+from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.redaction import redact
 from cron2queue.text import safe_text
 
 BUG = 70
 INTERRUPTED = 130
+DISK_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 
 def say(message: str) -> None:
@@ -17,13 +22,8 @@ def say(message: str) -> None:
     lines = (safe_text(redact(line)) for line in message.split("\n"))
     try:
         print("cron2queue: " + "\n".join(lines), file=sys.stderr)
-    except BrokenPipeError:
-        _hush()
-
-
-def _hush() -> None:
-    """Nobody reads any more: let the interpreter's last flush go nowhere instead of failing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:
+        silence(sys.stderr)
 
 
 def _of_exit(trouble: SystemExit) -> int:
@@ -35,13 +35,24 @@ def _of_exit(trouble: SystemExit) -> int:
 def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> int:
     """Tell the trouble and return the exit status that belongs to it."""
     if isinstance(trouble, SystemExit):
-        return _of_exit(trouble)
+        # typer turns a closed pipe into 1 by itself
+        return 0 if isinstance(trouble.__context__, BrokenPipeError) else _of_exit(trouble)
+    if isinstance(trouble, typer.Abort):
+        return INTERRUPTED
+    if isinstance(trouble, ClickException):  # a wrong option or argument: typer words it, with the usage line
+        trouble.show()
+        return trouble.exit_code
     if isinstance(trouble, Cron2QueueError):
         say(str(trouble))
         return trouble.exit_status
     if isinstance(trouble, BrokenPipeError):
-        _hush()
+        silence(sys.stdout)
         return 0
+    if isinstance(trouble, OSError) and trouble.errno in DISK_TROUBLE:
+        silence(sys.stdout)
+        where = trouble.filename or "standard output"
+        say(f"{where}: cannot be written: {trouble.strerror}\n  remedy: free some space, then try again")
+        return UsageError.exit_status
     if isinstance(trouble, KeyboardInterrupt):
         return INTERRUPTED
     if show_traceback:

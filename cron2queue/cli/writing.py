@@ -21,13 +21,13 @@ def write_stdout(text: str, stream: TextIO | None = None) -> None:
         out.buffer.write(data)
         out.flush()
     except BrokenPipeError:
-        _silence(out)
+        silence(out)
     except OSError as error:
-        _silence(out)
+        silence(out)
         raise UsageError(f"cannot be written: {error.strerror}", place="standard output") from error
 
 
-def _silence(out: TextIO) -> None:
+def silence(out: TextIO) -> None:
     """Nobody reads any more: what is still buffered must not fail at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

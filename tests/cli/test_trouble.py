@@ -1,5 +1,9 @@
 """However a command ends, its exit status is the documented one and nobody sees a stray traceback."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from cron2queue.cli.trouble import exit_status_of
@@ -38,3 +42,16 @@ def test_hostile_text_in_an_error_cannot_steer_the_terminal(capsys: pytest.Captu
     said = capsys.readouterr().err
     assert "\x1b" not in said
     assert "hunter2" not in said
+
+
+def test_a_full_disk_is_no_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(OSError, match="No space left") as caught:
+        Path("/dev/full").write_text("x", encoding="utf-8")
+    assert exit_status_of(caught.value) == 2
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_a_reader_that_went_away_ends_a_command_quietly() -> None:
+    command = f"{sys.executable} -m cron2queue --help | true"
+    ran = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
