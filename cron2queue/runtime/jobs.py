@@ -4,106 +4,58 @@ What only workers speak of (leases, outcomes, settlements) stands in `runs` and 
 cron starts each minute does not load it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from cron2queue.runtime.states import ENDED, HELD, MAX_CRASHES, TRANSITIONS, WAITING, JobState, sources
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from cron2queue.runtime.runs import (
-        AttemptRecord as AttemptRecord,
-    )
-    from cron2queue.runtime.runs import (
-        Cancelled as Cancelled,
-    )
-    from cron2queue.runtime.runs import (
-        Crashed as Crashed,
-    )
-    from cron2queue.runtime.runs import (
-        Done as Done,
-    )
-    from cron2queue.runtime.runs import (
-        GiveUp as GiveUp,
-    )
-    from cron2queue.runtime.runs import (
-        Job as Job,
-    )
-    from cron2queue.runtime.runs import (
-        Lease as Lease,
-    )
-    from cron2queue.runtime.runs import (
-        Outcome as Outcome,
-    )
-    from cron2queue.runtime.runs import (
-        Released as Released,
-    )
-    from cron2queue.runtime.runs import (
-        Rescued as Rescued,
-    )
-    from cron2queue.runtime.runs import (
-        RetryAt as RetryAt,
-    )
-    from cron2queue.runtime.runs import (
-        Settlement as Settlement,
-    )
-    from cron2queue.runtime.runs import (
-        WorkerInfo as WorkerInfo,
+        AttemptRecord,
+        Cancelled,
+        Crashed,
+        Done,
+        GiveUp,
+        Job,
+        Lease,
+        Outcome,
+        Released,
+        Rescued,
+        RetryAt,
+        Settlement,
+        WorkerInfo,
     )
 
-
-class JobState(StrEnum):
-    """Where a job is in its life. `succeeded`, `dead` and `cancelled` are ends; *accepted* is never shown as *done*."""
-
-    SCHEDULED = "scheduled"
-    READY = "ready"
-    BLOCKED = "blocked"
-    RUNNING = "running"
-    CANCEL_REQUESTED = "cancel_requested"
-    SUCCEEDED = "succeeded"
-    DEAD = "dead"
-    CANCELLED = "cancelled"
-
-
-_S = JobState
-
-# Every change of state that may be written, with the reason for it. Guards, tests and the picture in the docs come from here.
-TRANSITIONS: Final[Mapping[tuple[JobState, JobState], str]] = {
-    (_S.SCHEDULED, _S.READY): "its time has come",
-    (_S.SCHEDULED, _S.CANCELLED): "cancelled before it began",
-    (_S.SCHEDULED, _S.BLOCKED): "due, but its kind or key is at its limit",
-    (_S.READY, _S.RUNNING): "claimed by a worker",
-    (_S.READY, _S.BLOCKED): "its kind or key is at its limit",
-    (_S.READY, _S.SCHEDULED): "its kind is paused or over its rate until a known time",
-    (_S.READY, _S.CANCELLED): "cancelled before it began",
-    (_S.BLOCKED, _S.READY): "the job before it has ended, or a slot is free",
-    (_S.BLOCKED, _S.SCHEDULED): "its turn has come before its time",
-    (_S.BLOCKED, _S.CANCELLED): "cancelled before it began",
-    (_S.RUNNING, _S.SUCCEEDED): "done",
-    (_S.RUNNING, _S.SCHEDULED): "failed, to be tried again later",
-    (_S.RUNNING, _S.READY): "released unused, or rescued from a crash",
-    (_S.RUNNING, _S.DEAD): "given up, attempts used up, or crashed too often",
-    (_S.RUNNING, _S.CANCEL_REQUESTED): "asked to stop",
-    (_S.RUNNING, _S.CANCELLED): "its handler stopped of its own accord",
-    (_S.CANCEL_REQUESTED, _S.CANCELLED): "stopped as asked, or ended without success",
-    (_S.CANCEL_REQUESTED, _S.SUCCEEDED): "was done before it could stop",
-    (_S.CANCEL_REQUESTED, _S.DEAD): "given up before it could stop",
-    (_S.DEAD, _S.READY): "requeued by an operator; attempts start anew",
-    (_S.DEAD, _S.SCHEDULED): "requeued by an operator, spread over time",
-    (_S.DEAD, _S.BLOCKED): "requeued by an operator, behind others of its ordering key",
-}
-
-HELD: Final = frozenset({_S.RUNNING, _S.CANCEL_REQUESTED})  # a worker has a lease on it
-WAITING: Final = frozenset({_S.SCHEDULED, _S.READY, _S.BLOCKED})  # not begun, or to be begun again
-ENDED: Final = frozenset({_S.SUCCEEDED, _S.DEAD, _S.CANCELLED})
-
-MAX_CRASHES: Final = 3  # a job that took its worker down this often is dead, however many attempts are left
-
-
-def sources(to: JobState) -> tuple[JobState, ...]:
-    """The states from which a job may become `to`, in the order of the enum."""
-    return tuple(state for state in JobState if (state, to) in TRANSITIONS)
+__all__ = [
+    "ENDED",
+    "HELD",
+    "MAX_CRASHES",
+    "TRANSITIONS",
+    "WAITING",
+    "AttemptRecord",
+    "Cancelled",
+    "Crashed",
+    "Done",
+    "Enqueued",
+    "Forever",
+    "GiveUp",
+    "Job",
+    "JobState",
+    "Lease",
+    "NewJob",
+    "Outcome",
+    "Period",
+    "Released",
+    "Rescued",
+    "RetryAt",
+    "Settlement",
+    "UniqueScope",
+    "WhileActive",
+    "WorkerInfo",
+    "sources",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

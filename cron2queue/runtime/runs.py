@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.states import JobState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
