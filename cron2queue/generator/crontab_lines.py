@@ -84,7 +84,8 @@ def same_schedule(old: Schedule, new: Schedule) -> bool:
 def read_line(line: bytes, move: Move) -> Entry | None:
     """The one entry that the daemon makes of a line; None when it makes anything else of it."""
     dialect = dialect_named(move.file.dialect)
-    reading = dialect.read(line, Context(kind=Kind(move.file.kind)))
+    kind = Kind(move.file.kind)
+    reading = dialect.read(line, Context(kind=kind, user=move.entry.user if kind is Kind.USER else None))
     entries = [each for each in reading.lines if isinstance(each, Entry)]
     return entries[0] if reading.loaded and len(reading.lines) == 1 and len(entries) == 1 else None
 

@@ -64,7 +64,7 @@ def _attention(prepared: Prepared) -> Iterator[str]:
         yield f"  removed  {name}: its line is no longer in the crontab; the plan keeps the job until you delete its table"
     questions = sum(len(job.questions) for job in prepared.merged.plan.jobs)
     if questions:
-        yield f"  open     {questions} questions in REVIEW.md; answer them with --ask"
+        yield f"  open     {questions} {'question' if questions == 1 else 'questions'} in REVIEW.md; answer with --ask"
 
 
 def summary(prepared: Prepared, path: Path, *, written: bool) -> str:

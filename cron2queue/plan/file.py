@@ -78,6 +78,7 @@ class _Merger:
         self.base = base
         self.generated: Generated = {"project": {}, "queues": {}, "jobs": {}}
         self.edited: list[str] = []
+        self.tail = ""
 
     def _known(self, kind: str, name: str) -> Mapping[str, Any]:
         return self.base.get(kind, {}).get(name, {})
@@ -88,11 +89,25 @@ class _Merger:
         holder: Any = self.document if kind == "project" else self._super_table(kind)
         key = name or kind
         if key not in holder:
-            holder.append(key, _new_table(values, words, remarks))
+            self._add(kind, name, holder, _new_table(values, words, remarks))
             return
         where = f"{kind}.{name}" if name else kind
         for value_key in [*values, *(set(self._known(kind, name)) - set(values))]:
             self._merge(holder[key], value_key, values.get(value_key), self._known(kind, name).get(value_key), where)
+
+    def _add(self, kind: str, name: str, holder: Any, made: Table) -> None:
+        """Put a new table after its like; where those are scattered over the file, at its end."""
+        if hasattr(holder, "append"):
+            holder.append(name or kind, made)
+            return
+        alone, above = tomlkit.document(), table(is_super_table=True)
+        above.append(name, made)
+        alone.append(kind, above)
+        self.tail += "\n" + tomlkit.dumps(alone)
+
+    def text(self) -> str:
+        """The whole file."""
+        return tomlkit.dumps(self.document) + self.tail
 
     def _super_table(self, kind: str) -> MutableMapping[str, Any]:
         if kind not in self.document:
@@ -195,7 +210,7 @@ def merge(
         merger.put("queues", queue.name, queue_values(queue), QUEUE_WORDS, (whys.get(queue.name, ""),))
     jobs = matched(fresh, document)
     _merge_jobs(merger, jobs, base)
-    new = tomlkit.dumps(document)
+    new = merger.text()
     # Read back as a whole: what is written is what everybody will read.
     result = PlanText(new, path)
     written = tomllib.loads(new)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 
 from cron2queue.cutover.live import UserCrontab
 from cron2queue.errors import Refused
@@ -74,6 +75,24 @@ def test_apply_and_rollback_on_a_real_user_crontab(user: UserCrontab, case: Any)
     back = case.run("rollback")
     assert back.returncode == 0, back.stderr
     assert user.read() == b"# edited\n" + ORIGINAL
+
+
+def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, tmp_path: Path) -> None:
+    text = b"# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * /bin/true\n0 0 31 2 * /bin/true never\n"
+    user.write(text)
+    spooled, folder = f"/var/spool/cron/crontabs/{USER}", str(tmp_path / "c2q")
+    if not Path(spooled).exists():
+        pytest.skip("this cron has its spool elsewhere")
+    assert run("convert", spooled, "--into", folder).status == 0
+    owner = pwd.getpwnam(USER).pw_uid
+    assert {lock.stat().st_uid for lock in (tmp_path / "c2q/locks").iterdir()} == {owner}
+    assert run("diff", folder).status == 1
+    applied = run("apply", folder, "--yes")
+    assert applied.status == 0, applied.err
+    assert b"enqueue work" in user.read()
+    assert run("convert", spooled, "--into", folder, "--check").status == 0
+    assert run("rollback", folder, "--yes").status == 0
+    assert user.read() == text
 
 
 def test_a_user_that_does_not_exist_is_refused() -> None:

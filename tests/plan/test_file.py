@@ -206,3 +206,24 @@ def test_a_secret_is_not_repeated_in_a_comment() -> None:
     noisy = replace(job("export"), because="calls https://user:Geheim2019@erp.example/")
     text = first(noisy).text
     assert "Geheim2019" not in text.partition("decision = ")[0]
+
+
+def test_tables_in_any_order_are_kept_and_added_to() -> None:
+    before = first(job("export"), job("mail", "e2"))
+    head, queue, jobs = re.split(r"(?=\[queues\.default\])|(?=\[jobs\.export\])", before.text)
+    one, two = re.split(r"(?=\[jobs\.mail\])", jobs)
+    text = head + one + queue + two
+    after = again(before, job("export"), job("mail", "e2", timeout=77), job("new", "e3"), text=text)
+    assert sorted(each.name for each in after.plan.jobs) == ["export", "mail", "new"]
+    assert after.plan.job("mail").settings.timeout == 77
+    assert after.text.index("[jobs.export]") < after.text.index("[queues.default]") < after.text.index("[jobs.mail]")
+    assert again(after, job("export"), job("mail", "e2", timeout=77), job("new", "e3")).text == after.text
+
+
+def test_dotted_keys_and_inline_tables_are_read_like_others() -> None:
+    before = first(job("export"))
+    text = before.text.replace('PATH = "/usr/bin:/bin"', 'PATH = "/opt/bin"')
+    text += '\n[jobs.own]\nhandler = "handlers/own.py"\nenvironment = {A = "1"}\n'
+    after = again(before, job("export"), text=text)
+    assert after.plan.job("export").settings.environment["PATH"] == "/opt/bin"
+    assert 'environment = {A = "1"}' in after.text
