@@ -4,7 +4,6 @@ The store records each act with who did it, in the transaction that does it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cron2queue.cli.operation import Operation
@@ -154,43 +153,3 @@ def restart_workers(operation: Operation, *, by: str, format: str) -> None:
     with operation.store() as store:
         store.restart_workers(by=by)
     tell(format, {"restart": True, "by": by}, "every worker that runs now stops after its jobs; its supervisor starts it anew")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
-    """Days for which ended jobs, processed messages and the operators' log are kept."""
-
-    succeeded: float
-    cancelled: float
-    dead: float
-    inbox: float
-    operations: float
-
-    @property
-    def by_state(self) -> dict[JobState, float]:
-        """Of jobs, by the state in which they ended."""
-        return {JobState.SUCCEEDED: self.succeeded, JobState.CANCELLED: self.cancelled, JobState.DEAD: self.dead}
-
-
-def prune_jobs(operation: Operation, kept: Retention, *, most: int, dry_run: bool, format: str) -> None:
-    """`prune`."""
-    with operation.inspection() as inspection:
-        if dry_run:
-            counts = inspection.older(kept.by_state)
-            said = ", ".join(f"{count} {state}" for state, count in counts.items())
-            record = {"would_prune": {str(state): count.n for state, count in counts.items()}}
-            tell(format, record, f"would be deleted: {said}")
-            return
-        inspection.now()
-    with operation.store() as store:
-        gone = store.prune(
-            succeeded_days=kept.succeeded,
-            cancelled_days=kept.cancelled,
-            dead_days=kept.dead,
-            inbox_days=kept.inbox,
-            operations_days=kept.operations,
-            most=most,
-        )
-    words = {"jobs": "jobs", "inbox": "processed messages", "operations": "lines of the operators' log"}
-    said = ", ".join(f"{gone.get(key, 0):,} {noun}" for key, noun in words.items())
-    tell(format, {"pruned": gone}, f"deleted: {said}")

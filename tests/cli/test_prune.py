@@ -35,10 +35,10 @@ def test_a_dry_run_counts_and_deletes_nothing(database: Database) -> None:
 def test_what_is_older_goes_with_its_attempts_and_the_rest_stays(database: Database) -> None:
     ended(database)
     ran = run("prune", "--dead", "365", "--database", database.url)
-    assert ran.status == 0 and ran.out.startswith("deleted: 3 jobs, 0 processed messages, 0 lines")
+    assert ran.status == 0 and ran.out.startswith("3 jobs, 0 messages and 0 lines")
     assert states(database) == ["dead", "dead", "dead", "ready"]
     assert database.value("SELECT COUNT(*) FROM {attempts}") == 3
-    assert run("prune", "--format", "json", "--database", database.url).json["pruned"]["jobs"] == 2
+    assert run("prune", "--format", "json", "--database", database.url).json["jobs"] == 2
     assert states(database) == ["dead", "ready"]
 
 
@@ -54,5 +54,9 @@ def test_a_limit_leaves_the_rest_for_the_next_time(sqlite_database: Database) ->
 
 
 def test_nonsense_is_refused(sqlite_database: Database) -> None:
-    assert run("prune", "--dead", "-1", "--database", sqlite_database.url).status == 2
+    assert run("prune", "--dead", "many", "--database", sqlite_database.url).status == 2
+    assert (
+        run("prune", "--dry-run", "--dead", "-1", "--database", sqlite_database.url).out
+        == "would be deleted: 0 succeeded, 0 cancelled\n"
+    )
     assert run("prune", "--database", "sqlite:////no/such/folder/x.db").status == 69

@@ -89,20 +89,20 @@ def test_a_histogram_is_cumulative_and_ends_with_all() -> None:
 @pytest.mark.parametrize(
     ("outcome", "attempt", "expected"),
     [
-        (Done(), 1, {"outcome:done", "succeeded"}),
-        (RetryAt(message="no"), 1, {"outcome:retry", "failed", "retried"}),
-        (RetryAt(message="no"), 3, {"outcome:retry", "failed", "dead"}),
-        (GiveUp(reason="permanent"), 1, {"outcome:permanent", "failed", "dead"}),
-        (Crashed(reason="signal 9"), 1, {"outcome:crashed", "failed", "retried"}),
-        (Cancelled(), 1, {"outcome:cancelled"}),
-        (Released(), 1, {"outcome:released"}),
-        (RetryAt(pause_kind_seconds=30.0), 1, {"outcome:retry", "failed", "retried", "foreign:429"}),
+        (Done(), 1, "outcome:done succeeded"),
+        (RetryAt(message="no"), 1, "outcome:retry failed retried"),
+        (RetryAt(message="no"), 3, "outcome:retry failed dead"),
+        (GiveUp(reason="permanent"), 1, "outcome:permanent failed dead"),
+        (Crashed(reason="signal 9"), 1, "outcome:crashed failed retried"),
+        (Cancelled(), 1, "outcome:cancelled"),
+        (Released(), 1, "outcome:released"),
+        (RetryAt(pause_kind_seconds=30.0), 1, "outcome:retry failed retried foreign:429"),
     ],
     ids=repr,
 )
-def test_each_end_of_an_attempt_is_counted_for_what_it_is(outcome: Outcome, attempt: int, expected: set[str]) -> None:
+def test_each_end_of_an_attempt_is_counted_for_what_it_is(outcome: Outcome, attempt: int, expected: str) -> None:
     found = counted(outcome, attempt=attempt)
-    assert {series for series in found if not series.startswith(("wait", "run"))} == expected
+    assert {series for series in found if not series.startswith(("wait", "run"))} == set(expected.split())
 
 
 def test_a_program_says_it_at_the_end_of_its_output() -> None:

@@ -16,6 +16,10 @@ def run(
     dead: Annotated[float, typer.Option("--dead", help="Dead jobs: " + Days)] = 90,
     inbox: Annotated[float, typer.Option("--inbox", help="Processed messages: days; -1 keeps them all.")] = 30,
     log: Annotated[float, typer.Option("--log", help="The operators' log: days; -1 keeps it all.")] = 365,
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="Stop after so many jobs; the rest is for the next time.")
+    ] = 1_000_000,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many jobs there are.")] = False,
     database: Database = None,
     plan: NearestPlan = None,
     format: Format = "terminal",
@@ -24,7 +28,7 @@ def run(
 
     \b
     Examples:
-      cron2queue prune
+      cron2queue prune --dry-run
       cron2queue prune --succeeded 3 --dead -1
     """
     from cron2queue.cli.operation import one_of, operation
@@ -32,4 +36,4 @@ def run(
 
     one_of(format, ("terminal", "json"), "--format")
     ages = {"succeeded": succeeded, "cancelled": cancelled, "dead": dead, "inbox": inbox, "operations": log}
-    prune(operation(database, plan), ages, format)
+    prune(operation(database, plan), ages, format, most=most, dry_run=dry_run)
