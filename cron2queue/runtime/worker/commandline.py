@@ -32,6 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--plan", type=Path, metavar="FILE", help=f"the plan; {PLAN_NAME} in this folder if there is one")
     add("--database", metavar="URL", help=f"default: {DATABASE_VARIABLE}, then the plan's, then {DEFAULT_DATABASE}")
+    add("--prefix", help="the prefix of the tables (default: the plan's)")
     add("--queue", action="append", default=[], metavar="NAME[:N]", help="a queue and how many of its jobs at one time")
     add("--handlers", action="append", default=[], metavar="MODULE", help="a Python module with handlers, beside the plan's")
     add("--children", type=int, default=0, metavar="N", help="child processes (default: by the queues, at most two a CPU)")
@@ -70,11 +71,12 @@ def options_of(arguments: argparse.Namespace, environment: "os._Environ[str] | d
         raise UsageError("--children must not be negative")
     return WorkerOptions(
         database=arguments.database or environment.get(DATABASE_VARIABLE) or settings.project.database,
-        prefix=settings.project.prefix,
+        prefix=arguments.prefix or settings.project.prefix,
         plan=plan,
         modules=tuple(arguments.handlers),
         queues=dict(queue_of(each) for each in arguments.queue),
         widths={name: queue.concurrency for name, queue in settings.queues.items()},
+        limits=settings.queues,
         children=arguments.children,
         threads=arguments.threads,
         drain=arguments.drain,

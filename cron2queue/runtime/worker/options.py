@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cron2queue.runtime.settings import QueueSettings
+
 GROUP = 50
 
 
@@ -53,7 +55,7 @@ class WorkerOptions:
     """One worker. `queues`: how many of its jobs this worker runs at one time; `grace`: seconds for a stop.
 
     Without `queues` it works on every queue of a kind that it knows, as wide as `widths` says; 0 `children` are as many
-    as that makes sense of, at most two a processor.
+    as that makes sense of, at most two a processor. `limits` are the plan's, for all workers together.
     """
 
     database: str
@@ -62,6 +64,7 @@ class WorkerOptions:
     modules: tuple[str, ...] = ()
     queues: Mapping[str, int] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, QueueSettings] = field(default_factory=dict)
     children: int = 0
     threads: int = 16
     drain: bool = False

@@ -23,6 +23,7 @@ from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.address import parse
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import WorkerInfo
+from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.tally import Tally
 from cron2queue.runtime.worker import proctree
@@ -87,6 +88,7 @@ class Supervisor:
         info = self._info(nursery)
         with closing(self._store()) as store:
             store.refuse_unsafe(connections_needed=2 + self.options.children)
+            apply_limits(store, self.options.limits.values())
             store.register_worker(info)
         parts = self._assemble(nursery, info)
         try:
@@ -201,6 +203,20 @@ class Supervisor:
             store.retire_worker(upkeeper.info.token)
             store.roll_up()
         proctree.kill_orphans(pump.crew.nursery.pids)
+
+
+def apply_limits(store: Store, limits: Iterable[QueueSettings]) -> None:
+    """The plan's limits of queues, where nothing stands in the table yet: what an operator has set stays."""
+    for limit in limits:
+        rule = store.controls().queue(limit.name)
+        wanted = {
+            "concurrency": limit.concurrency if rule.concurrency is None else None,
+            "depth": limit.depth_limit if rule.depth_limit is None else None,
+            "age": limit.age_limit if rule.age_limit is None else None,
+        }
+        missing = {name: value for name, value in wanted.items() if value is not None}
+        if missing:
+            store.set_limit("queue", limit.name, by="plan", **missing)
 
 
 def completed(options: WorkerOptions, kinds: Iterable[HandlerOptions]) -> WorkerOptions:

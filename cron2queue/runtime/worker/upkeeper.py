@@ -110,7 +110,6 @@ class Upkeeper:
                     log.error("upkeep: %s", trouble.message)
                 troubled = True
                 self.ended.wait(self.random.uniform(0.1, 1.0))
-        self.store.close()
 
     def _do_what_is_due(self) -> None:
         now = time.monotonic()

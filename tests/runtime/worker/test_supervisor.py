@@ -65,3 +65,52 @@ def slow(job):
     assert bench.states() == {"succeeded": 10}
     assert (bench.job(jobs[0])["attempts"], bench.job(jobs[0])["crashes"]) == (2, 1)
     assert sorted(bench.lines("ran")) == sorted(["0", *(str(number) for number in range(10))])
+
+
+def test_the_plans_limits_hold_for_all_workers_together_and_an_operators_word_stays(bench: Workbench) -> None:
+    bench.handlers("""
+@handler("work")
+def work(job):
+    note("running", "+")
+    time.sleep(0.02)
+    note("running", "-")
+""")
+    bench.write(
+        "cron2queue.toml",
+        '[queues.default]\nconcurrency = 1\ndepth-limit = 500\n[jobs.work]\nhandler = "handlers/work.py"\n',
+    )
+    for number in range(12):
+        bench.enqueue("work", key=str(number))
+    workers = [bench.start("--queue", "default:2", "--drain") for _ in range(2)]
+    assert [worker.wait(60) for worker in workers] == [0, 0]
+    assert bench.lines("running") == ["+", "-"] * 12
+    assert bench.rows("SELECT concurrency, depth_limit FROM {queues} WHERE name = 'default'") == [(1, 500)]
+    bench.store.set_limit("queue", "default", by="operator", concurrency=3)
+    assert bench.drain() == 0
+    assert bench.rows("SELECT concurrency FROM {queues} WHERE name = 'default'") == [(3,)]
+
+
+def test_what_a_worker_has_done_is_in_the_figures_when_it_ends(sqlite_bench: Workbench) -> None:
+    sqlite_bench.python("work")
+    sqlite_bench.handlers('@handler("work")\ndef work(job): pass\n')
+    for number in range(7):
+        sqlite_bench.enqueue("work", key=str(number))
+    sqlite_bench.drain()
+    counted = sqlite_bench.rows("SELECT SUM(n) FROM {rollups} WHERE series = 'succeeded' AND kind = 'work' AND period = 0")
+    assert counted == [(7,)]
+
+
+def test_a_worker_says_what_is_wrong_and_ends_with_the_right_status(sqlite_bench: Workbench) -> None:
+    sqlite_bench.write("cron2queue.toml", "[jobs.work]\ntimout = 3\n")
+    assert sqlite_bench.drain() == 2
+    assert "did you mean 'timeout'?" in sqlite_bench.log()
+    sqlite_bench.write("cron2queue.toml", "")
+    assert sqlite_bench.drain() == 2
+    assert "no handler to work with" in sqlite_bench.log()
+    sqlite_bench.python("work")
+    sqlite_bench.handlers('@handler("work")\ndef work(job): pass\n')
+    assert sqlite_bench.drain("--database", "mysql+pymysql://root@127.0.0.1:1/none") == 69
+    assert sqlite_bench.drain("--database", f"sqlite:///{sqlite_bench.folder}/other.db") == 4
+    assert "migrate up" in sqlite_bench.log()
+    assert sqlite_bench.drain("--queue", "default:many") == 2
+    assert "Traceback" not in "".join(sqlite_bench.log(number) for number in range(len(sqlite_bench.workers)))
