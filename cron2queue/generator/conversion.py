@@ -13,7 +13,7 @@ from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ, second_opinion
-from cron2queue.plan.blocks import Block, replaced
+from cron2queue.plan.blocks import Block, physical_lines, replaced
 from cron2queue.plan.manifest import Replacement, Source, digest
 from cron2queue.plan.model import MIGRATED, Plan
 from cron2queue.text import to_text
@@ -191,6 +191,8 @@ def _changes_something(move: Move, request: Request) -> bool:
 def _change(move: Move, request: Request) -> Change:
     if not move.file.editable:
         raise CannotConvert(f"{move.file.path} is not a crontab; write a line for it in one, and convert that")
+    if physical_lines(move.file.to_bytes())[move.entry.number - 1 :][:1] != [move.entry.raw]:
+        raise CannotConvert("it is not one whole line of the file: this cron reads more or less than a line for it")
     if not move.file.loaded:
         raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
     new, needs, note = _new(move, request)

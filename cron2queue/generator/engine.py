@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,18 @@ if TYPE_CHECKING:
     from cron2queue.generator.templating import Templates
 
 
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
+
+
 class CannotConvert(UsageError):
     """One entry cannot be turned into this target as it stands; it stays in the crontab, and the reason is shown."""
+
+
+def checked_user(user: str | None) -> str | None:
+    """A user's name that may stand in units and in tmpfiles.d as it is. Raises CannotConvert for any other."""
+    if user is not None and not _USER.match(user):
+        raise CannotConvert(f"{user[:40]!r} cannot stand as a user's name in a unit")
+    return user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +87,7 @@ class Engine(ABC):
     def refuse(self, move: Move, plan: Plan) -> None:
         """Raise CannotConvert when this target cannot keep what the plan says."""
         settings = move.job.settings
+        checked_user(settings.user)
         reason = self.overlaps[settings.overlap]
         if reason:
             raise CannotConvert(f"{self.engine_name()} cannot {settings.overlap}: {reason}")

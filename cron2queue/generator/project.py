@@ -59,6 +59,12 @@ def _locks(changes: Sequence[Change], folder: str) -> list[LockFile]:
     return [LockFile(path=need, user=user) for user, need in owners if need.startswith(f"{folder}/") and need.endswith(".lock")]
 
 
+def _host(merged: Merged, draft: Draft, templates: Templates) -> list[Artifact]:
+    jobs = [change.move.job for change in draft.changes]
+    locks = _locks(draft.changes, merged.plan.project.lock_folder)
+    return host_artifacts(merged.plan, jobs, locks, templates)
+
+
 def private(merged: Merged) -> bool:
     """Whether the plan itself holds a password."""
     return any(job.decision is not Decision.DROP and job.secret for job in merged.plan.jobs)
@@ -77,7 +83,7 @@ def assemble(
     """Everything that convert writes. `kept_digests` are of files that a run for single entries leaves alone."""
     plan = merged.plan
     mode = GROUP_READABLE if private(merged) else SHARED
-    host = host_artifacts(plan, _locks(draft.changes, plan.project.lock_folder), templates) if draft.changes else []
+    host = _host(merged, draft, templates) if draft.changes else []
     files = [
         Artifact(path=PLAN_NAME, content=merged.text.encode(), mode=mode, merged=True),
         *_crontab_artifacts(draft, originals),

@@ -134,7 +134,7 @@ def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     queued = [change.move for change in draft.changes if change.move.job.migrated and change.move.job.engine != "systemd"]
     timers = any(change.move.job.engine == "systemd" for change in draft.changes)
     steps = ["Read this file, `cron2queue.toml` and `cron2queue diff`; change the plan where you know better; convert again."]
-    if draft.changes:
+    if draft.changes and not project.lock_folder.startswith(f"{project.folder}/"):
         steps.append(
             f"Make the lock files: install `units/tmpfiles.d/cron2queue-{project.name}.conf`, run `systemd-tmpfiles --create`."
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cron2queue.generator.artifacts import SHARED, Artifact
-from cron2queue.generator.engine import CannotConvert
+from cron2queue.generator.engine import checked_user
 from cron2queue.generator.hardening import hardening
 from cron2queue.generator.shell import sh_words
 from cron2queue.runtime.settings import PLAN_NAME
@@ -16,9 +15,8 @@ from cron2queue.runtime.settings import PLAN_NAME
 if TYPE_CHECKING:
     from cron2queue.generator.engine import Move, Workshop
     from cron2queue.generator.templating import Templates
-    from cron2queue.plan.model import Plan, Project
+    from cron2queue.plan.model import Plan, PlannedJob, Project
 
-_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
 STOP_MARGIN = 30
 
 
@@ -82,13 +80,6 @@ class HostPage:
     folder: str
     locks: tuple[LockFile, ...]
     users: tuple[str, ...]
-
-
-def checked_user(user: str | None) -> str | None:
-    """A user's name that may stand in units and in tmpfiles.d as it is."""
-    if user is not None and not _USER.match(user):
-        raise CannotConvert(f"{user[:40]!r} cannot stand as a user's name in a unit")
-    return user
 
 
 def worker_unit(project: Project) -> str:
@@ -181,17 +172,22 @@ def _unit(path: str, text: str) -> Artifact:
     return Artifact(path=f"units/{path}", content=text.encode(), mode=SHARED)
 
 
-def host_artifacts(plan: Plan, locks: Iterable[LockFile], templates: Templates) -> list[Artifact]:
-    """Lock files that only their job's user can open, the group that may read the plan, and log rotation."""
+def host_artifacts(plan: Plan, jobs: Iterable[PlannedJob], locks: Iterable[LockFile], templates: Templates) -> list[Artifact]:
+    """Lock files that only their job's user can open, the group that may read the plan, and log rotation.
+
+    `jobs` are those that were converted. A lock folder inside of the plan's own needs no tmpfiles.d.
+    """
     project = plan.project
-    users = sorted({job.settings.user for job in plan.migrated if job.settings.user and job.settings.user != "root"})
+    users = sorted({job.settings.user for job in jobs if job.migrated and job.settings.user not in (None, "root")} - {None})
     page = HostPage(
         project=project.name,
         folder=project.lock_folder,
         locks=tuple(sorted(locks, key=lambda lock: lock.path)),
-        users=tuple(user for user in users if checked_user(user)),
+        users=tuple(user for user in users if user is not None),
     )
     files = {"tmpfiles": "tmpfiles.d", "sysusers": "sysusers.d", "logrotate": "logrotate.d"}
+    if project.lock_folder.startswith(f"{project.folder}/"):
+        del files["tmpfiles"]
     return [
         _unit(f"{folder}/cron2queue-{project.name}{'' if kind == 'logrotate' else '.conf'}", templates.render(name, page))
         for kind, folder in files.items()

@@ -49,12 +49,14 @@ def declared_environment(file: CrontabFile, entry: Entry) -> dict[str, str]:
     return {name: value for name, value in entry.environment.items() if name in names and name != "SHELL"}
 
 
-def _is_unicode(*texts: str | None) -> bool:
+def _is_plain(*texts: str | None) -> bool:
+    """Whether the plan can hold these: UTF-8 without NUL."""
+    whole = "".join(text or "" for text in texts)
     try:
-        "".join(text or "" for text in texts).encode("utf-8")
+        whole.encode("utf-8")
     except UnicodeEncodeError:
         return False
-    return True
+    return "\0" not in whole
 
 
 def shortest_gap(entry: Entry) -> timedelta | None:
@@ -82,7 +84,7 @@ def _attempts(verdict: Verdict, kind: Character) -> int:
     return 8 if verdict.signs.lost_on_failure.answer is Answer.YES else kind.max_attempts
 
 
-_NOT_WRITABLE = "stays: its line holds bytes that are not UTF-8, which no plan can carry unchanged"
+_NOT_WRITABLE = "stays: its line holds bytes that are not UTF-8 or NUL, which no plan can carry unchanged"
 
 
 def _notes(kind: Character, time: Budget, decision: Decision, *, secret: bool) -> tuple[str, ...]:
@@ -100,10 +102,10 @@ def _words(verdict: Verdict, file: CrontabFile) -> dict[str, Any]:
     """What the crontab says, as the plan may hold it. Text that is not UTF-8 cannot stand there, and is left out."""
     entry = verdict.entry
     facts: dict[str, Any] = {
-        "source": safe_text(verdict.path) if not _is_unicode(verdict.path) else verdict.path,
+        "source": safe_text(verdict.path) if not _is_plain(verdict.path) else verdict.path,
         "line": entry.number,
         "entry": verdict.entry_id,
-        "schedule": entry.schedule_text if _is_unicode(entry.schedule_text) else None,
+        "schedule": entry.schedule_text if _is_plain(entry.schedule_text) else None,
     }
     if not _writable(entry):
         return facts
@@ -116,7 +118,9 @@ def _words(verdict: Verdict, file: CrontabFile) -> dict[str, Any]:
 
 
 def _writable(entry: Entry) -> bool:
-    return _is_unicode(entry.command, entry.stdin, entry.user, entry.schedule_text, *entry.environment.values())
+    names = entry.environment
+    texts = (entry.command, entry.stdin, entry.user, entry.schedule_text, *names, *names.values())
+    return _is_plain(*texts) and all(name and "=" not in name for name in names)
 
 
 class _Builder:
@@ -158,7 +162,7 @@ class _Builder:
             name=name,
             kind=name,
             decision=decision.lower(),
-            user=user if _is_unicode(user) else None,
+            user=user if _is_plain(user) else None,
             queue=queue,
             handler=self._handler(name, secret=secret),
             **words,

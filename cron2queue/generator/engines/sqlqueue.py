@@ -9,7 +9,7 @@ from cron2queue.generator.engine import CannotConvert, CronCommand, Engine
 from cron2queue.generator.handlers import handler_artifacts, producer_path
 from cron2queue.generator.migrations import migration_artifacts
 from cron2queue.generator.shell import sh_words
-from cron2queue.generator.units import checked_user, worker_artifacts
+from cron2queue.generator.units import worker_artifacts
 from cron2queue.generator.wrapping import Guard, guarded, tools
 from cron2queue.plan.builder import SHADOW
 from cron2queue.runtime.settings import PLAN_NAME, Overlap
@@ -34,7 +34,6 @@ class SqlQueue(Engine):
     def refuse(self, move: Move, plan: Plan) -> None:
         """Also refuse a handler that would do in shadow what the old line does at the same time."""
         super().refuse(move, plan)
-        checked_user(move.job.settings.user)
         if plan.project.shadow and move.job.settings.handler != SHADOW:
             raise CannotConvert(
                 f"in shadow mode its handler {move.job.settings.handler} would do the work twice",

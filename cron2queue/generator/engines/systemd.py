@@ -13,7 +13,6 @@ from cron2queue.generator.engine import CannotConvert, Engine, Move, Workshop
 from cron2queue.generator.hardening import hardening
 from cron2queue.generator.oncalendar import OnCalendar, fires_of, in_utc, in_zone, names_every_hour
 from cron2queue.generator.shell import NotWritable, unit_assignment, unit_program, unit_word
-from cron2queue.generator.units import checked_user
 from cron2queue.runtime.settings import Missed, Overlap
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ class Systemd(Engine):
         settings = move.job.settings
         if move.job.secret:
             raise CannotConvert("its command holds a password, which a unit would show to every user of the host")
-        if checked_user(settings.user) is None:
+        if settings.user is None:
             raise CannotConvert("whose job it is is not known, and a unit would run it as root", remedy="give --user NAME")
         try:
             unit_program(settings.shell)
