@@ -138,17 +138,17 @@ def test_owners_differ_by_case_and_trailing_blanks(database: Database) -> None:
         assert look(database).jobs(JobFilter(owner=other)).jobs == ()
 
 
-@pytest.mark.parametrize("word", ["ü", "\udcff", "%", "' OR 1=1 --", "x" * 5000, "🤖"], ids=ascii)
-def test_a_filter_that_cannot_fit_finds_nothing_and_breaks_nothing(database: Database, word: str) -> None:
+def test_a_filter_that_cannot_fit_finds_nothing_and_breaks_nothing(database: Database) -> None:
     accept(database.store(), 1, owner="anna")
     inspection = look(database)
-    for wanted in (
-        JobFilter(queue=word), JobFilter(kind=word), JobFilter(key=word), JobFilter(owner=word), JobFilter(error=word),
-        JobFilter(before_id=word), JobFilter(queue=word, states=(JobState.READY,)),
-    ):  # fmt: skip
-        assert inspection.jobs(wanted).jobs == ()
-        assert inspection.dead(wanted).groups == ()
-    assert inspection.job(word) is None and inspection.ids(word) == ()
+    for word in ("ü", "\udcff", "' OR 1=1 --" + "x" * 5000):
+        for wanted in (
+            JobFilter(queue=word), JobFilter(kind=word), JobFilter(key=word), JobFilter(owner=word), JobFilter(error=word),
+            JobFilter(before_id=word), JobFilter(queue=word, states=(JobState.READY,)),
+        ):  # fmt: skip
+            assert inspection.jobs(wanted).jobs == ()
+            assert inspection.dead(wanted).groups == ()
+        assert inspection.job(word) is None and inspection.ids(word) == ()
 
 
 def test_a_beginning_of_an_id_finds_the_job_if_it_is_long_enough(database: Database) -> None:

@@ -1,12 +1,12 @@
 """Hooks hear each thing once, at most so often, and again when they could not be reached."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from databases import Database
+from databases import Database, open_database
 from scenes import accept, claim, finish, kill, register
 
 from cron2queue.runtime.alerts import AlertSettings
@@ -48,10 +48,13 @@ class Listener:
         return [f"{event.occasion} {event.subject}: {event.text}" for event in self.heard[before:]]
 
 
-@pytest.fixture
-def listener(database: Database) -> Listener:
-    register(database.store())
-    return Listener(database)
+@pytest.fixture(params=("sqlite", "postgresql"))
+def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
+    """On a file and on a server; the marks, which decide who tells, are tested on every database below."""
+    opened = open_database(request.param, tmp_path)
+    register(opened.store())
+    yield Listener(opened)
+    opened.close()
 
 
 def test_a_death_is_told_once_and_not_what_was_before_the_first_look(listener: Listener) -> None:
@@ -153,9 +156,9 @@ def test_marks_are_moved_by_compare_and_swap(database: Database) -> None:
     assert first.read("m") == 2
 
 
-def test_a_worker_never_meets_a_hook(database: Database, tmp_path: Path) -> None:
+def test_a_worker_never_meets_a_hook(sqlite_database: Database, tmp_path: Path) -> None:
     """A hook that hangs delays its own round only: claims and settles go on beside it."""
-    store = database.store()
+    store = sqlite_database.store()
     register(store)
     accept(store, 2)
     marker = tmp_path / "begun"
@@ -168,8 +171,8 @@ def test_a_worker_never_meets_a_hook(database: Database, tmp_path: Path) -> None
         return Delivery(hook=hook.name)
 
     tick = MissedTick(name="backup", schedule="@daily", due=DUE, missed=1, last_seen=None)
-    with Inspection.open(database.url) as inspection:
+    with Inspection.open(sqlite_database.url) as inspection:
         status = replace(inspection.status(), missed=(tick,))
         hooks = (Hook(name="page", command=("page",)),)
-        list(Round(inspection=inspection, marks=Marks(database.store()), hooks=hooks, tell=tell).run(status, []))
+        list(Round(inspection=inspection, marks=Marks(sqlite_database.store()), hooks=hooks, tell=tell).run(status, []))
     assert marker.read_text() == "backup"

@@ -1,4 +1,4 @@
-"""The same values as JSON records. The keys are a contract: docs/reference/json.md; new ones may come, none goes."""
+"""The same values as JSON records. The keys are a contract: docs/reference/operators-json.md; new ones may come, none goes."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
