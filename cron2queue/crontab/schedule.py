@@ -2,11 +2,12 @@
 
 import functools
 import itertools
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from cron2queue.crontab import days as calendar_days
@@ -35,9 +36,25 @@ class Fire(NamedTuple):
     nominal: datetime
 
 
+# Fire(at, nominal) without the call of a Python function: there may be hundreds of thousands.
+_as_fire = cast(Callable[[type[Fire], tuple[datetime, datetime]], Fire], tuple.__new__)
+
+
 @functools.lru_cache(maxsize=4096)
 def _minutes_of_day(minutes: int, hours: int) -> tuple[int, ...]:
     return tuple(hour * 60 + minute for hour in calendar_days.set_bits(hours) for minute in calendar_days.set_bits(minutes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _step(times: tuple[int, ...]) -> int:
+    """The distance of evenly spaced times; 0 when they are not."""
+    distances = {after - before for before, after in itertools.pairwise(times)}
+    return distances.pop() if len(distances) == 1 else 0
+
+
+def _shifted(times: tuple[int, ...], by: int) -> Iterable[int]:
+    step = _step(times)
+    return range(times[0] + by, times[-1] + by + 1, step) if step else map(by.__add__, times)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -152,7 +169,7 @@ class Calendar:
         first, last = -(-(start - _EPOCH) // timedelta(minutes=1)), -(-(end - _EPOCH) // timedelta(minutes=1))
         found: list[int] = []
         for day, times in self._days_between(first, last):
-            found.extend(map((day * DAY).__add__, times))
+            found.extend(_shifted(times, day * DAY))
         return found
 
     def _days_between(self, first: int, last: int) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -177,7 +194,7 @@ class Calendar:
         first, last = _utc_minute(start), _utc_minute(end)
         if self.zone:
             return (Fire(fire.at.astimezone(zone), fire.nominal) for fire in self._own_zone_fires(first, last, zone))
-        return self._fires(first, last, zone)
+        return itertools.chain.from_iterable(self._batches(first, last, zone))
 
     def real_minutes(self, start: datetime, end: datetime, zone: tzinfo) -> list[int]:
         """The starts of `fires_between` as minutes since 1970-01-01 UTC, for counting: no datetime is made."""
@@ -190,7 +207,7 @@ class Calendar:
                 found.append(piece.utc)
                 continue
             for day, times in self._days_between(piece.first + piece.offset, piece.last + piece.offset):
-                found.extend(map((day * DAY - piece.offset).__add__, times))
+                found.extend(_shifted(times, day * DAY - piece.offset))
         return found
 
     def _due(self) -> Due:
@@ -205,10 +222,10 @@ class Calendar:
 
         return Due(matches, self.wildcard, catches_up=self.zone is None)
 
-    def _fires(self, first: int, last: int, zone: tzinfo) -> Iterator[Fire]:
+    def _batches(self, first: int, last: int, zone: tzinfo) -> Iterator[Iterable[Fire]]:
         for piece in self._pieces(first, last, zone):
             if isinstance(piece, Start):
-                yield _fire(piece, zone)
+                yield (_fire(piece, zone),)
             else:
                 yield from self._plain(piece)
 
@@ -239,24 +256,20 @@ class Calendar:
             return [], position + max(0, change.before - change.after)
         return catch_up(self._due(), change, last, rule=self.clock_rule)
 
-    def _plain(self, span: "_Span") -> Iterator[Fire]:
-        """Minutes in which the daemon's clock just runs on. Wall arithmetic where it is exact, else by instant."""
+    def _plain(self, span: "_Span") -> Iterator[Iterable[Fire]]:
+        """Minutes in which the daemon's clock just runs on, by days. Wall arithmetic where it is exact, else by instant."""
         by_instant = min(span.last, span.repeated_until) if span.offset == span.real else span.last
-        if span.first < by_instant:
-            for day, times in self._days_between(span.first + span.offset, by_instant + span.offset):
-                for time in times:
-                    local = day * DAY + time
-                    yield _fire(Start(local - span.offset, local), span.zone)
-        first = max(span.first, by_instant)
-        if first >= span.last:
-            return
+        for day, times in self._days_between(span.first + span.offset, by_instant + span.offset):
+            yield [_fire(Start(day * DAY + time - span.offset, day * DAY + time), span.zone) for time in times]
         times_of_day = _times_of_day(self.minutes, self.hours)
         whole = _minutes_of_day(self.minutes, self.hours)
-        for day, times in self._days_between(first + span.offset, span.last + span.offset):
+        for day, times in self._days_between(max(span.first, by_instant) + span.offset, span.last + span.offset):
             midnight = _EPOCH + timedelta(days=day)
             aware = midnight.replace(tzinfo=span.zone)
             deltas = times_of_day if times is whole else tuple(timedelta(minutes=time) for time in times)
-            yield from map(Fire, map(aware.__add__, deltas), map(midnight.__add__, deltas))
+            real = map(operator.add, itertools.repeat(aware), deltas)
+            nominal = map(operator.add, itertools.repeat(midnight), deltas)
+            yield map(_as_fire, itertools.repeat(Fire), zip(real, nominal))  # noqa: B905  both are as long as deltas
 
     def _own_zone_fires(self, first: int, last: int, zone: tzinfo) -> Iterator[Fire]:
         """Cronie's CRON_TZ: each real minute as it reads there; fixed times inside the host's repeated hour are lost."""
@@ -267,7 +280,7 @@ class Calendar:
             if change.dst_changes and not self.wildcard
         ]
         wall = replace(self, zone=None, clock_rule=ClockRule.WALL)
-        for fire in wall._fires(first, last, own):
+        for fire in itertools.chain.from_iterable(wall._batches(first, last, own)):
             if not any(int(fire.at.timestamp()) // 60 in minutes for minutes in lost):
                 yield fire
 
