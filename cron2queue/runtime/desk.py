@@ -1,6 +1,7 @@
 """What every verb of the store needs: connections, the backend of the server that answers, the snapshot of limits."""
 
 import importlib
+import time
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -69,6 +70,7 @@ class Desk:
         self.sessions = Sessions(driver, self._compiler, **({} if patience is None else {"patience": patience}))
         self._backend = backend
         self._controls: limits.Controls | None = None
+        self._good_until: float | None = None
         self._waker: Waker | None = None
 
     @classmethod
@@ -102,6 +104,15 @@ class Desk:
             self._waker = Waker(self.driver.address, self.prefix)
             weakref.finalize(self, self._waker.close)
         self._waker.wake()
+        if self.driver.family == "postgresql":
+            self._notify_other_hosts()
+
+    def _notify_other_hosts(self) -> None:
+        """Datagrams reach this host only; where the server is on another one, workers may be anywhere."""
+        from cron2queue.runtime.wakeups import NOTIFY, is_local
+
+        if not is_local(self.driver.address):
+            self.sessions.single(lambda session: session.run(NOTIFY))
 
     @property
     def backend(self) -> Backend:
@@ -118,8 +129,10 @@ class Desk:
 
     def controls(self) -> limits.Controls:
         """The snapshot of pauses and limits that is at hand."""
-        if self._controls is None:
+        if self._controls is None or (self._good_until is not None and time.monotonic() >= self._good_until):
             self._controls = self.sessions.read(limits.load)
+            left = self._controls.good_for
+            self._good_until = None if left is None else time.monotonic() + left
         return self._controls
 
     def forget_controls(self) -> None:

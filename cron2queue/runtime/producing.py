@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime import enqueueing, inbox, ordering, subscriptions, tracing
 from cron2queue.runtime.desk import Desk
-from cron2queue.runtime.drafts import PAYLOAD_LIMIT, draft
+from cron2queue.runtime.drafts import PAYLOAD_LIMIT, Draft, draft
 from cron2queue.runtime.exact import to_bytes
 from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.jobs import Enqueued, NewJob, UniqueScope, WhileActive
@@ -42,9 +42,18 @@ class ProducerVerbs(Desk):
             return []
         backend = self.backend
         if connection is not None:
-            return self.inside(connection, lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
+            return self.inside(connection, lambda session, controls: self._with_notice(session, controls, drafts))
         answers = self.with_controls(lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
+        return answers
+
+    def _with_notice(self, session: Session, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
+        """In the caller's transaction: where the database can, workers hear of it at the moment of its commit."""
+        answers = enqueueing.enqueue(session, self.backend, controls, drafts)
+        if self.driver.family == "postgresql":
+            from cron2queue.runtime.wakeups import NOTIFY
+
+            session.run(NOTIFY)
         return answers
 
     def _after_enqueue(self, turns: Sequence[bytes]) -> None:

@@ -11,8 +11,15 @@ from contextlib import suppress
 
 from cron2queue.runtime.address import Address
 
+NOTIFY = "NOTIFY {jobs}"  # PostgreSQL: the channel has the name of the table
+LISTEN = "LISTEN {jobs}"
 PLACES = 8  # so many workers of one database can be woken on a host; further ones poll
 _LOCAL = frozenset({None, "", "localhost", "127.0.0.1", "::1"})
+
+
+def is_local(address: Address) -> bool:
+    """Whether the server is on this host, as far as its address tells; then datagrams reach all who could be meant."""
+    return address.host in _LOCAL or str(address.host).startswith("/")
 
 
 def wakeup_names(address: Address, prefix: str) -> list[str]:

@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from cron2queue.runtime.address import Address
-from cron2queue.runtime.wakeups import listen
+from cron2queue.runtime.session import Session
+from cron2queue.runtime.store import Store
+from cron2queue.runtime.wakeups import LISTEN, listen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +28,15 @@ _IN_CREATE = 0x100
 _IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def hints_for(address: Address, prefix: str) -> list[Hint]:
+class HintLost(Exception):
+    """The hint will not come any more; polling goes on."""
+
+
+def hints_for(address: Address, prefix: str, store: Store | None = None) -> list[Hint]:
     """All hints that this host and database offer; polling stays beside them."""
     found: list[Hint] = []
+    if store is not None and (notice := notifications(store)) is not None:
+        found.append(notice)
     if (end := listen(address, prefix)) is not None:
         found.append(_hint(end.detach()))
     if address.family == "sqlite" and address.database:
@@ -36,6 +44,27 @@ def hints_for(address: Address, prefix: str) -> list[Hint]:
         if descriptor is not None:
             found.append(_hint(descriptor, echoes=True))
     return found
+
+
+def notifications(store: Store) -> Hint | None:
+    """A connection of its own that hears PostgreSQL's NOTIFY, from producers on any host; None on other databases."""
+    if store.driver.family != "postgresql":
+        return None
+    session = store.sessions.open()
+    session.run(LISTEN)
+    return Hint(descriptor=session.raw.fileno(), drain=partial(_take_notices, session))
+
+
+def _take_notices(session: Session) -> None:
+    connection = session.raw.pgconn
+    try:
+        connection.consume_input()
+        while connection.notifies() is not None:
+            pass
+    except Exception as error:
+        if not session.driver.is_own(error):
+            raise
+        raise HintLost from error
 
 
 def _hint(descriptor: int, *, echoes: bool = False) -> Hint:

@@ -16,7 +16,7 @@ from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.endings import Endings
-from cron2queue.runtime.worker.hints import Hint
+from cron2queue.runtime.worker.hints import Hint, HintLost
 from cron2queue.runtime.worker.lanes import Lane, Mode
 from cron2queue.runtime.worker.looks import has_work
 from cron2queue.runtime.worker.options import WorkerOptions
@@ -66,7 +66,12 @@ class Pump:
         self.poll.register(descriptor, select.POLLIN)
 
     def _hinted(self, hint: Hint) -> None:
-        hint.drain()
+        try:
+            hint.drain()
+        except HintLost:
+            self.poll.unregister(hint.descriptor)
+            log.warning("a hint is lost; this worker polls")
+            return
         if hint.echoes and self.wrote:  # most likely our own write: look, but not at once
             self.wrote = False
             soon = time.monotonic() + _ECHO_SECONDS

@@ -87,7 +87,7 @@ class Supervisor:
             log.warning("the job %s is not served here: %s", name, reason)
         info = self._info(nursery)
         with closing(self._store()) as store:
-            store.refuse_unsafe(connections_needed=2 + self.options.children)
+            store.refuse_unsafe(connections_needed=3 + self.options.children)
             apply_limits(store, self.options.limits.values())
             store.register_worker(info)
         parts = self._assemble(nursery, info)
@@ -109,15 +109,16 @@ class Supervisor:
     def _assemble(self, nursery: Nursery, info: WorkerInfo) -> "tuple[Pump, Upkeeper, Warden]":
         options, address = self.options, parse(self.options.database)
         control = Control(fence=Fence(limit=options.timing.fence), one_writer=address.family == "sqlite")
+        store = self._store()
         pump = Pump(
             options=options,
-            store=self._store(),
+            store=store,
             worker=info.token,
             crew=Crew(options=options, nursery=nursery),
             lanes=lanes_for(options.queues, nursery.kinds.values()),
             control=control,
             random=self.random,
-            hints=hints_for(address, options.prefix),
+            hints=hints_for(address, options.prefix, store),
         )
         upkeeper = Upkeeper(
             options=options,

@@ -110,6 +110,7 @@ class Upkeeper:
                     log.error("upkeep: %s", trouble.message)
                 troubled = True
                 self.ended.wait(self.random.uniform(0.1, 1.0))
+        self.store.close()
 
     def _do_what_is_due(self) -> None:
         now = time.monotonic()

@@ -306,3 +306,35 @@ def test_a_worker_on_sqlite_listens_to_producers_and_to_the_file(tmp_path: Path)
     for hint in hints:
         hint.drain()
         os.close(hint.descriptor)
+
+
+def test_an_enqueue_in_a_callers_transaction_is_noticed_when_it_commits_and_not_before() -> None:
+    import select
+
+    from databases import administrator, need, open_database
+
+    from cron2queue.runtime.jobs import NewJob
+    from cron2queue.runtime.store import Store
+    from cron2queue.runtime.worker.hints import HintLost, notifications
+
+    need("postgresql")
+    database = open_database("postgresql", Path("/nonexistent"))
+    worker, producer = database.store(), database.store()
+    hint = notifications(worker)
+    assert hint is not None
+    raw = database.connect()
+    raw.execute("BEGIN")
+    producer.enqueue(NewJob(kind="mail"), connection=raw)
+    assert select.select([hint.descriptor], [], [], 0)[0] == []
+    raw.execute("COMMIT")
+    assert select.select([hint.descriptor], [], [], 10)[0] == [hint.descriptor]
+    hint.drain()
+    assert select.select([hint.descriptor], [], [], 0)[0] == []
+    with administrator("postgresql") as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+    with pytest.raises(HintLost):
+        while select.select([hint.descriptor], [], [], 10)[0]:
+            hint.drain()
+    raw.close()
+    database.close()
+    assert notifications(Store.open("sqlite:///none.db")) is None
