@@ -162,19 +162,20 @@ class Subjects:
     """Remembers the subject of each text, so that a million equal lines cost one parse. Bounded."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], Subject] = {}
+        self.known: dict[tuple[bytes, bytes], Subject] = {}
+        """Those of (user, rest) that are remembered now; for loops that cannot afford a call for each line."""
         self._size = 0
 
     def of(self, user: bytes, rest: bytes) -> Subject:
         """The subject of `(user) CMD (rest`; a rest without its closing bracket was cut by syslog."""
-        known = self._known.get((user, rest))
+        known = self.known.get((user, rest))
         if known is None:
             whole = rest.endswith(b")") and len(rest) <= _LONGEST_COMMAND
             rest = rest[:_LONGEST_COMMAND]
             known = Subject(to_text(user), to_text(rest[:-1] if whole else rest), not whole)
             self._size += len(rest) + 200
             if self._size > _MOST_REMEMBERED:
-                self._known.clear()
+                self.known.clear()
                 self._size = 0
-            self._known[user, rest] = known
+            self.known[user, rest] = known
         return known

@@ -94,7 +94,7 @@ class SyslogReader:
         The loop is written for speed: most lines are jobs, and most of them are known but for time and number.
         """
         found: list[Event] = []
-        append, new, kind, jobs, subject_of = found.append, tuple.__new__, Event, self._jobs, self._subjects.of
+        append, new, kind, jobs, known = found.append, tuple.__new__, Event, self._jobs, self._subjects.known
         last, at = b"", 0.0
         for stamp, host, tag, pid, user, verb, child, rest in self._pattern(block).findall(block):
             if stamp != last:
@@ -106,7 +106,9 @@ class SyslogReader:
             job = jobs.get((tag, verb, child != b"")) if verb else None
             if job is not None:
                 op, source, detail = job
-                pid, subject = int(pid or 0), subject_of(user, rest)
+                pid, subject = int(pid or 0), known.get((user, rest))
+                if subject is None:
+                    subject = self._subjects.of(user, rest)
                 if child:
                     child = int(child)
                     append(new(kind, (at, op, (pid, child), subject, pid, child, detail, host, source)))
