@@ -44,6 +44,7 @@ class Controls:
     """A snapshot of all pauses and limits, with the count of changes at which it was taken."""
 
     version: int
+    good_for: float | None = None  # seconds until a pause of a kind ends by itself; None: until the version changes
     queues: Mapping[str, QueueRule] = field(default_factory=dict)
     limits: Mapping[LimitId, LimitRule] = field(default_factory=dict)
 
@@ -101,9 +102,12 @@ def load(session: Session) -> Controls:
     """Read all pauses and limits. The count is read first: a change in between makes the snapshot old, never wrong."""
     version = session.value("SELECT version FROM {controls} WHERE id = 1")
     queues = session.rows("SELECT name, paused_at, concurrency, depth_limit, age_limit FROM {queues}")
-    limits = session.rows("SELECT scope, name, concurrency, rate, burst, paused_until FROM {limits}")
+    rows = session.rows("SELECT scope, name, concurrency, rate, burst, paused_until, {now} FROM {limits}")
+    limits = [row for row in rows if any((row[2] is not None, row[3] is not None, _pause_left(row) > 0))]
+    pauses = [_pause_left(row) for row in limits if _pause_left(row) > 0]
     return Controls(
         version=-1 if version is None else int(version),
+        good_for=min(pauses) / 1e6 if pauses else None,
         queues={row[0]: _queue_rule(row) for row in queues},
         limits={(row[0], bytes(row[1])): _limit_rule(row) for row in limits},
     )
@@ -111,6 +115,11 @@ def load(session: Session) -> Controls:
 
 def _queue_rule(row: tuple[Any, ...]) -> QueueRule:
     return QueueRule(paused=row[1] is not None, concurrency=row[2], depth_limit=row[3], age_limit=row[4])
+
+
+def _pause_left(row: tuple[Any, ...]) -> int:
+    """Microseconds for which a kind is still kept back."""
+    return max(0, row[5] - row[6]) if row[5] is not None else 0
 
 
 def _limit_rule(row: tuple[Any, ...]) -> LimitRule:

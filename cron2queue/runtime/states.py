@@ -24,7 +24,6 @@ _S = JobState
 TRANSITIONS: Final[Mapping[tuple[JobState, JobState], str]] = {
     (_S.SCHEDULED, _S.READY): "its time has come",
     (_S.SCHEDULED, _S.CANCELLED): "cancelled before it began",
-    (_S.SCHEDULED, _S.BLOCKED): "due, but its kind or key is at its limit",
     (_S.READY, _S.RUNNING): "claimed by a worker",
     (_S.READY, _S.BLOCKED): "its kind or key is at its limit",
     (_S.READY, _S.SCHEDULED): "its kind is paused or over its rate until a known time",

@@ -1,6 +1,7 @@
 """SQLite: one UPDATE with RETURNING, under the one write lock that there is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, Row, Want, marks
@@ -23,7 +24,9 @@ class SqliteBackend(Backend):
         return [found.get(row[0]) for row in rows]
 
     def take(self, session: Session, want: Want) -> list[Row]:
-        """Claim in one statement."""
+        """Claim in one statement. An idle worker only looks first: a write would keep producers waiting, even of nothing."""
+        if not session.raw.in_transaction and not self.candidates(session, replace(want, limit=1)):
+            return []
         inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
         statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({inner}) RETURNING {CLAIM_COLUMNS}"
         rows = session.rows(statement, (want.token + "-", want.worker, *want.parameters, want.limit))

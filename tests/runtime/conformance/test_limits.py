@@ -1,5 +1,7 @@
 """Limits, pauses: global, kept in the database, and never in the way of other jobs."""
 
+import time
+
 import pytest
 from databases import Database
 from runtime.conformance.conftest import Claimer, mail, settled
@@ -173,6 +175,18 @@ def test_a_paused_kind_waits_for_its_time_and_others_pass(table: Database, store
     store.forget_controls()
     assert store.move_due() == 3
     assert len(claim()) == 3
+
+
+def test_a_pause_that_has_ended_leaves_no_trace_on_claims(table: Database, store: Store, claim: Claimer) -> None:
+    store.pause_kind("mail", 3600)
+    assert store.controls().touches(["mail"])
+    table.change("UPDATE {limits} SET paused_until = 1")
+    store.forget_controls()
+    assert not store.controls().touches(["mail"])
+    store.pause_kind("mail", 0.001)
+    store.controls()
+    time.sleep(0.002)  # the pause itself, not a race
+    assert not store.controls().touches(["mail"])
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one(table: Database, store: Store) -> None:
