@@ -211,3 +211,31 @@ def test_facts_of_who_sets_which_variable_hold(dialect: str) -> None:
     assert entry.environment["LOGNAME"] == "shop"
     assert entry.environment["USER"] == ("y" if dialect == "debian" else "shop")
     assert entry.environment.get("HOME") == (None if dialect == "busybox" else "/h")
+
+
+@pytest.mark.parametrize(
+    ("text", "loaded"),
+    [  # as Debian's cron took them in a root of its own
+        (b"#\n" * 10_002 + b"* * * * * a\n", True),
+        (b"#\n" * 10_003 + b"* * * * * a\n", False),
+        (b"* * * * * a\n" + b"#\n" * 10_003, True),
+        (b"* * * * * a\n" * 10_003, True),
+        (b"* * * * * a\n" * 10_004, False),
+    ],
+)
+def test_debian_takes_no_entry_beyond_line_10003(text: bytes, loaded: bool) -> None:
+    assert read(text, "debian").loaded == loaded
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [  # likewise
+        (b"* * * * * root * x\n", None),
+        (b"@daily root * x\n", None),
+        (b"* * * * * root\n", "bad command"),
+        (b"* * * * * * x\n", "bad username"),
+        (b"@daily * x\n", "bad username"),
+    ],
+)
+def test_debian_looks_for_the_user_before_the_command_in_a_system_crontab(text: bytes, message: str | None) -> None:
+    assert [bad.message for bad in read(text, "debian", Kind.SYSTEM).malformed] == ([message] if message else [])

@@ -6,7 +6,7 @@ import stat
 from cron2queue.crontab.alnum_grammar import AlnumGrammar
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context, Dialect, FileFacts, Reading
-from cron2queue.crontab.lines import Effect, Malformed
+from cron2queue.crontab.lines import Assignment, Effect, Entry, Line, Malformed
 from cron2queue.crontab.vixie import STANDARD_NICKNAMES, VixieRules
 from cron2queue.crontab.vixie_loader import VixieLoader
 
@@ -65,7 +65,7 @@ class Debian(Dialect):
         loader = VixieLoader(data, context, _RULES, self.effect(context.kind))
         loader.run()
         lines = tuple(loader.lines)
-        why = _why_ignored(lines, data)
+        why = _why_ignored(lines)
         return Reading(lines, loaded=why is None, why=why, notes=tuple(loader.warnings))
 
     def ignores_name(self, name: str) -> str | None:
@@ -91,12 +91,12 @@ class Debian(Dialect):
         return "NUMBER OF HARD LINKS > 1" if facts.links != 1 else None
 
 
-def _why_ignored(lines: tuple[object, ...], data: bytes) -> str | None:
+def _why_ignored(lines: tuple[Line, ...]) -> str | None:
     for line in lines:
         if isinstance(line, Malformed):
             if line.message == _MISSING_NEWLINE:
                 return _MISSING_NEWLINE
             return f"Syntax error, this crontab file will be ignored (line {line.number}: {line.message})"
-    if data.count(b"\n") > _MOST_LINES:
-        return "crontab must not be longer than 10000 lines, this crontab file will be ignored"
+        if isinstance(line, Entry | Assignment) and line.number > _MOST_LINES:  # comments after the last one do not count
+            return "crontab must not be longer than 10000 lines, this crontab file will be ignored"
     return None
