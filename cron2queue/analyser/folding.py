@@ -22,14 +22,18 @@ def folded(rules: Mapping[str, Rule], findings: Iterable[Finding]) -> list[Findi
     return result
 
 
+def _whole_line(place: Place) -> Place:
+    return place if place.column is None else Place(path=place.path, line=place.line)
+
+
 def _one(group: list[Finding], message: str, remedy: str) -> Finding:
     first = group[0]
     return replace(
         first,
         message=message,
         remedy=remedy,
-        place=Place(path=first.place.path, line=first.place.line),
-        related=tuple(Place(path=each.place.path, line=each.place.line) for each in group[1:]),
+        place=_whole_line(first.place),
+        related=tuple(_whole_line(each.place) for each in group[1:]),
         folds=tuple(each.fingerprint for each in group),
         entry=None,
         source_line=None,

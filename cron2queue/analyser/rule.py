@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,7 +42,7 @@ class Subject:
     """What comments say to cron2queue."""
     entries: tuple[tuple[CrontabFile, Entry], ...] = field(init=False, repr=False)
     """Every entry with its file, in reading order."""
-    _job_keys: list[int] = field(init=False, repr=False, default_factory=list)
+    _job_keys: array[int] = field(init=False, repr=False, default_factory=lambda: array("q"))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))

@@ -6,7 +6,7 @@ from cron2queue.analyser.invocations import Invocation, invocations
 from cron2queue.crontab.lines import Entry
 from cron2queue.crontab.schedule import Calendar, Schedule
 
-_SETTING_OUT = frozenset({"export", "umask", "sleep", "set", "ulimit"})
+_SETTING_OUT = frozenset({"export", "umask", "set", "ulimit"})
 # Wrappers that change how, and not what, is run.
 _TRANSPARENT_NAMES = """
     flock timeout nice ionice chrt taskset nohup setsid time exec command chronic cronic unbuffer stdbuf systemd-cat

@@ -141,11 +141,16 @@ def lost_on_failure(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:
     return _unknown("the crontab does not tell whether the next run makes up for a failed one")
 
 
+@lru_cache(maxsize=4096)
+def _signs(empty: Sign, overlap: Sign, waits: Sign, lost: Sign) -> Signs:
+    return Signs(mostly_empty=empty, overlap_hurts=overlap, user_waits=waits, lost_on_failure=lost)
+
+
 def signs_of(subject: Subject, file: CrontabFile, entry: Entry) -> Signs:
-    """All four."""
-    return Signs(
-        mostly_empty=mostly_empty(subject, file, entry),
-        overlap_hurts=overlap_hurts(subject, file, entry),
-        user_waits=user_waits(subject, file, entry),
-        lost_on_failure=lost_on_failure(subject, file, entry),
+    """All four; equal ones are one object."""
+    return _signs(
+        mostly_empty(subject, file, entry),
+        overlap_hurts(subject, file, entry),
+        user_waits(subject, file, entry),
+        lost_on_failure(subject, file, entry),
     )

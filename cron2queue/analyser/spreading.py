@@ -41,11 +41,16 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Moves that lower the peak of starts in one minute from `before` to `after`, counted over the days ahead."""
+    """Moves that lower the peak of starts in one minute from `before` to `after`, counted over the days ahead.
+
+    `day` (counted from the first day ahead) and `minutes` (a bit set) say where the peak stood before.
+    """
 
     moves: tuple[Move, ...]
     before: int
     after: int
+    day: int
+    minutes: int
 
 
 @lru_cache(maxsize=4096)
@@ -129,7 +134,9 @@ def spread(burdens: Sequence[Burden], *, target: int, fixed: frozenset[tuple[str
     the peak over all days ahead is counted anew, from the moved schedules, at the end.
     """
     table = Calendars(burdens)
-    before, day, where = table.peak()
+    peak_before = before, day, where = table.peak()
+    if before <= target:
+        return None
     movable = {at for at, each in enumerate(burdens) if (each.file.path, each.entry.number) not in fixed and _can_move(each)}
     moved: dict[int, int] = {}
     top = before
@@ -148,7 +155,8 @@ def spread(burdens: Sequence[Burden], *, target: int, fixed: frozenset[tuple[str
     after = _counted_anew(burdens, moved)
     if after >= before:
         return None
-    return Spread(moves=tuple(_move(burdens[at], shift) for at, shift in sorted(moved.items())), before=before, after=after)
+    moves = tuple(_move(burdens[at], shift) for at, shift in sorted(moved.items()))
+    return Spread(moves=moves, before=before, after=after, day=peak_before[1], minutes=peak_before[2])
 
 
 def _counted_anew(burdens: Sequence[Burden], moved: Mapping[int, int]) -> int:

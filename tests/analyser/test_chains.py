@@ -65,3 +65,8 @@ def test_locks_limits_and_logs_do_not_make_another_job(one: str, other: str) -> 
 )
 def test_words_folders_files_settings_and_machines_make_another_job(one: str, other: str) -> None:
     assert essence(one) != essence(other)
+
+
+def test_a_pause_before_the_job_makes_another_moment_and_no_duplicate() -> None:
+    text = "* * * * * root sleep 10; /opt/limit.sh\n* * * * * root sleep 20; /opt/limit.sh\n"
+    assert not [finding for finding in judged(text).findings if finding.code == "C2Q502"]

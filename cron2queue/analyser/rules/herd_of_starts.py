@@ -8,7 +8,7 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, S
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.load import Burden, burdens_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.spreading import Calendars, Spread, spread
+from cron2queue.analyser.spreading import Spread, spread
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 HERD = 4
@@ -47,17 +47,16 @@ class HerdOfStarts(Rule):
         """For each host by itself."""
         fixed = self._in_chains(subject)
         hosts: dict[str, list[tuple[CrontabFile, Entry]]] = {}
-        for file, entry in subject.entries:
-            hosts.setdefault(host_of(file), []).append((file, entry))
+        for each in subject.entries:
+            hosts.setdefault(host_of(each[0]), []).append(each)
         for entries in hosts.values():
             if len(entries) >= HERD:
                 yield from self._of_host(burdens_of(subject, entries), fixed)
 
     def _of_host(self, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
-        top = Calendars(ours).peak()
-        proposal = spread(ours, target=HERD - 1, fixed=fixed) if top[0] >= HERD else None
+        proposal = spread(ours, target=HERD - 1, fixed=fixed)
         if proposal is not None:
-            yield self._herd(ours, top, proposal)
+            yield self._herd(ours, proposal)
 
     def _in_chains(self, subject: Subject) -> frozenset[tuple[str, int]]:
         members = {entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then)}
@@ -65,8 +64,8 @@ class HerdOfStarts(Rule):
             return frozenset()
         return frozenset(place for place, entry_id in subject.ids.items() if entry_id in members)
 
-    def _herd(self, ours: Sequence[Burden], fullest: tuple[int, int, int], proposal: Spread) -> Finding:
-        top, day, where = fullest
+    def _herd(self, ours: Sequence[Burden], proposal: Spread) -> Finding:
+        top, day, where = proposal.before, proposal.day, proposal.minutes
         minutes = list(minutes_of(where))
         herd = [each for each in ours if each.days >> day & 1 and each.starts & where]
         times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])

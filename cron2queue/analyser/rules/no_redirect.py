@@ -15,13 +15,14 @@ _CAPTURES = ("chronic", "cronic", "systemd-cat", "logger", "cronitor", "ts", "ru
 
 def keeps_output(command: str) -> bool:
     """Some redirect, pipe or wrapper takes the output, so that not all of it goes to mail."""
+    runs = invocations(command)
     if ">" in command or "|" in command.replace("||", ""):
-        line = read_command(command)
-        if any(redirect.writes_stdout for each in line.top for redirect in each.redirects):
+        simples = [*read_command(command).top, *(each.simple for each in runs if each.inner)]
+        if any(redirect.writes_stdout for each in simples for redirect in each.redirects):
             return True
-        if any(each.after in ("|", "|&") for each in line.top):
+        if any(each.after in ("|", "|&") for each in simples):
             return True
-    return any(each.program in _CAPTURES or each.wrapped_by(*_CAPTURES) for each in invocations(command))
+    return any(each.program in _CAPTURES or each.wrapped_by(*_CAPTURES) for each in runs)
 
 
 class NoRedirect(EntryRule):
@@ -47,6 +48,7 @@ class NoRedirect(EntryRule):
         "0 5 * * * www-data /usr/bin/php /var/www/shop/report.php >> /var/log/report.log 2>&1\n",
         "MAILTO=ops@example.com\n0 5 * * * www-data /opt/report.sh\n",
         "0 5 * * * www-data /opt/report.sh 2>&1 | systemd-cat -t report\n",
+        "0 5 * * * www-data bash -lc 'cd /srv/app && ./report >> log/report.log 2>&1'\n",
         Example("0 5 * * * www-data test -x /opt/a || /opt/b >/dev/null\n"),
     )
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.invocations import invocations
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.templates import template_spans
 from cron2queue.crontab.lines import CrontabFile, Entry, Line
@@ -34,11 +36,19 @@ def _escaped(command: str) -> str:
     return "".join(parts)
 
 
-def _is_input_on_purpose(before: str, after: str) -> bool:
-    """`mail -s x root%Dear root,%…`: the command reads input, is complete, and the rest reads like input."""
-    if before.count("'") % 2 or before.count('"') % 2 or before.count("`") % 2 or before.count("$(") > before.count(")"):
+_READER_NAMES = """
+    mail mailx mutt sendmail s-nail cat tee sh bash dash mysql psql sqlite3 bc at batch wall write logger xargs passwd chpasswd
+    ftp lftp sftp nc telnet wc sort python python3 perl php
+"""
+_READERS = frozenset(_READER_NAMES.split())
+
+
+def _is_input_on_purpose(before: str) -> bool:
+    """`mail -s x root%Dear root,%…`: the command is complete and one that reads its input, as in crontab(5)'s own example."""
+    line = read_command(before)
+    if not line.complete or not line.top or before.rstrip().endswith(("+", "=")):
         return False
-    return (not before.rstrip().endswith("+") and not after[:1].isalpha()) or before.endswith((" ", "\t"))
+    return any(each.program in _READERS and each.simple is line.top[-1] for each in invocations(before))
 
 
 class UnescapedPercent(EntryRule):
@@ -54,8 +64,7 @@ class UnescapedPercent(EntryRule):
 
     Not flagged
         A % that is escaped, one inside a template's placeholder, and any % under BusyBox, which does not treat it
-        specially. Where the command before the % is complete, and what follows reads like input that is meant, it is a
-        note only.
+        specially. Where the command before the % is complete and one that reads its input, such as mail, it is a note only.
     """
 
     code = "C2Q301"
@@ -81,8 +90,8 @@ class UnescapedPercent(EntryRule):
         at = first_bare_percent(entry.command_text)
         if at is None or any(start <= at < end for start, end in template_spans(entry.command_text)):
             return
-        before, after = entry.command_text[:at], entry.command_text[at + 1 :]
-        meant = _is_input_on_purpose(before, after)
+        before = entry.command_text[:at]
+        meant = _is_input_on_purpose(before)
         name = daemon(file.dialect).title
         yield self.at_entry(
             subject,
