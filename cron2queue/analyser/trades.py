@@ -53,7 +53,7 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     (
         UPKEEP,
         """
-        certbot apticron logcheck invoke apt aptitude unattended updatedb mandb e2scrub checkarray mdadm zfs
+        certbot chown chmod apticron logcheck invoke apt aptitude unattended updatedb mandb e2scrub checkarray mdadm zfs
         zpool btrfs smartctl ntpdate hwclock freshclam geoipupdate letsencrypt acme ddclient renew update
         upgrade restart reload run-parts anacron debsecan popularity sa1 sa2 sysstat mrtg munin awstats
         webalizer atop logwatch rkhunter chkrootkit aide cracklib

@@ -13,6 +13,8 @@ from cron2queue.crontab.lines import CrontabFile, Entry
 
 HERD = 4
 CROWD = 6
+# A proposal takes about a millisecond a host.
+MOST_HOSTS = 1000
 
 
 class HerdOfStarts(Rule):
@@ -49,9 +51,14 @@ class HerdOfStarts(Rule):
         hosts: dict[str, list[tuple[CrontabFile, Entry]]] = {}
         for each in subject.entries:
             hosts.setdefault(host_of(each[0]), []).append(each)
-        for entries in hosts.values():
-            if len(entries) >= HERD:
-                yield from self._of_host(burdens_of(subject, entries), fixed)
+        largest = sorted((entries for entries in hosts.values() if len(entries) >= HERD), key=len, reverse=True)
+        for entries in largest[:MOST_HOSTS]:
+            yield from self._of_host(burdens_of(subject, entries), fixed)
+        if len(largest) > MOST_HOSTS:
+            reason = (
+                f"the {MOST_HOSTS:,} hosts with the most entries were looked at, and {len(largest) - MOST_HOSTS:,} were not"
+            )
+            yield NotJudged(code=self.code, reason=reason)
 
     def _of_host(self, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
         proposal = spread(ours, target=HERD - 1, fixed=fixed)

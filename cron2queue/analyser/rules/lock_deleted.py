@@ -1,23 +1,37 @@
 """C2Q312."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
-from cron2queue.analyser.finding import Confidence, Finding, Severity
+from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.guards import locks_of
-from cron2queue.analyser.invocations import invocations
-from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.analyser.invocations import Invocation, invocations
+from cron2queue.analyser.rule import Example, Rule, Subject
+
+_DELETERS = ("rm", "unlink", "find", "tmpreaper", "tmpwatch")
 
 
-class LockDeleted(EntryRule):
-    """The command deletes the file that it locks, and with it the lock.
+def _patterns(each: Invocation) -> list[str]:
+    """What it deletes, as patterns of paths: `rm /a/*.lock`, `find /a -name '*.lock' -delete`."""
+    words = [word for word in each.words if not word.startswith("-")]
+    if each.program in ("rm", "unlink"):
+        return [word for word in words if word.startswith("/")]
+    if each.program != "find" or not {"-delete", "-exec"} & set(each.words):
+        return []
+    names = [each.words[at + 1] for at, word in enumerate(each.words[:-1]) if word in ("-name", "-iname")]
+    folders = [word for word in words if word.startswith("/")]
+    return [f"{folder.rstrip('/')}/*{name}" for folder in folders for name in names] or [f for f in folders if "*" in f]
+
+
+class LockDeleted(Rule):
+    """A lock's file is deleted, and with it the lock.
 
     Why it matters
         A lock belongs to the file, not to its name. After `rm` the next start makes a new file of the same name, locks that,
-        and runs beside the first.
+        and runs beside the first. The same goes for an entry that cleans up old lock files.
 
     What to do
-        Leave the lock file where it is; it is empty and harms nobody.
+        Leave the lock files where they are; they are empty and harm nobody.
 
     Not flagged
         Other files that are deleted.
@@ -26,26 +40,32 @@ class LockDeleted(EntryRule):
     code = "C2Q312"
     severity = Severity.WARNING
     confidence = Confidence.PROVEN
-    bad = ("*/5 * * * * www-data flock -n /run/lock/shop/i.lock php /x/import.php; rm -f /run/lock/shop/i.lock\n",)
+    bad = (
+        "*/5 * * * * www-data flock -n /run/lock/shop/i.lock php /x/import.php; rm -f /run/lock/shop/i.lock\n",
+        "* * * * * root flock -n /tmp/a.lock /opt/a.sh\n*/30 * * * * root find /tmp/*.lock -mmin +360 -delete\n",
+        "* * * * * root flock -n /tmp/a.lock /opt/a.sh\n0 4 * * * root find /tmp -name '*.lock' -mtime +1 -delete\n",
+    )
     good = (
         "*/5 * * * * www-data flock -n /run/lock/shop/i.lock php /x/import.php; rm -f /var/www/shop/var/import.tmp\n",
-        Example("*/5 * * * * www-data flock -n /run/lock/shop/i.lock php /x/import.php\n"),
+        Example("* * * * * root flock -n /run/a.lock /opt/a.sh\n0 4 * * * root find /tmp -name '*.tmp' -delete\n"),
     )
 
-    def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
-        """`rm` and `unlink` of a lock's own file."""
-        files = {lock.file for lock in locks_of(entry.command) if lock.file}
+    def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """Every lock file of the audit against what every entry deletes."""
+        files = {lock.file for _, entry in subject.entries for lock in locks_of(entry.command) if lock.file}
         if not files:
             return
-        for each in invocations(entry.command):
-            hit = files & set(each.words) if each.program in ("rm", "unlink") else set()
-            if hit:
+        for file, entry in subject.entries:
+            if not any(name in entry.command for name in _DELETERS):
+                continue
+            patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
+            hit = min((path for path in files if any(fnmatchcase(path, pattern) for pattern in patterns)), default=None)
+            if hit is not None:
                 yield self.at_entry(
                     subject,
                     file,
                     entry,
-                    f"{min(hit)} is deleted, and with it the lock: the next start runs beside this one",
+                    f"{hit} is deleted, and with it the lock: the next start runs beside a live one",
                     "leave the lock file where it is",
                     evidence="a lock belongs to the file, not to its name",
                 )
-                return

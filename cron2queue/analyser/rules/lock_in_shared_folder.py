@@ -1,10 +1,11 @@
 """C2Q311."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 _SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/var/lock", "/var/run/lock")
@@ -22,7 +23,7 @@ class LockInSharedFolder(EntryRule):
         A folder of the application's own: `/run/lock/APP/NAME.lock`, made by tmpfiles.d with mode 0750, as `convert` does.
 
     Not flagged
-        Subfolders, which belong to somebody.
+        Subfolders, which belong to somebody. Several of one file are folded into one count.
     """
 
     code = "C2Q311"
@@ -52,3 +53,8 @@ class LockInSharedFolder(EntryRule):
                     evidence=f"{folder} is writable by every user",
                 )
                 return
+
+    def fold(self, findings: Sequence[Finding]) -> tuple[str, str]:
+        """One count a file."""
+        message = f"{count(len(findings), 'lock file')} in folders where every user may make them first and stop the jobs"
+        return message, findings[0].remedy
