@@ -24,6 +24,13 @@ from cron2queue.runtime.trouble import DatabaseBusy, SchemaMismatch
 
 _DIALECTS = {"sqlite": "sqlite://", "mysql": "mysql+pymysql://", "postgresql": "postgresql+psycopg://"}
 
+# Queue, state and priority hang together, which PostgreSQL does not know: it would guess few rows, read them all and sort
+# them. Every question here is a bounded walk along an index, and must stay one.
+_WALK_INDEXES = "; ".join(
+    f"SET {each} = off"
+    for each in ("enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin", "jit")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -46,7 +53,10 @@ def source(url: str) -> Source:
 
     def connect() -> object:
         _must_exist(address)
-        return driver.connect()
+        raw = driver.connect()
+        if address.family == "postgresql":
+            raw.execute(_WALK_INDEXES)
+        return raw
 
     engine = create_engine(_DIALECTS[address.family], creator=connect, poolclass=NullPool)
     return Source(address, driver, engine)

@@ -96,8 +96,9 @@ def _stretch(
     connection: Connection, tables: Tables, wanted: JobFilter, newest: Select[tuple[Any]]
 ) -> tuple[Sequence[int], bool]:
     """Ids that fit among the newest of one stretch, and whether the stretch was too long to look at all of it."""
-    asked = conditions(tables, wanted)
-    fitting = newest.where(*asked) if asked else newest
+    if wanted == JobFilter(queue=wanted.queue, states=wanted.states, before_id=wanted.before_id, limit=wanted.limit):
+        return connection.execute(newest.limit(wanted.limit + 1)).scalars().all(), False  # everything here fits
+    fitting = newest.where(*conditions(tables, wanted))
     floor = connection.execute(newest.offset(LOOKED_AT).limit(1)).scalar()
     if floor is not None:
         fitting = fitting.where(tables.jobs.c.id > floor)
