@@ -37,6 +37,6 @@ def run(
       cron2queue show crontab --dialect busybox --format json --at 2026-01-01 --until 2027-01-01
     """
     request = locals()
-    from cron2queue.cli.reading.showing import ShowRequest, perform
+    from cron2queue.cli.understood.showing import ShowRequest, perform
 
     raise typer.Exit(perform(ShowRequest(**request)))

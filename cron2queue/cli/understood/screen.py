@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from cron2queue.cli.reading.record import Asked, fires_of, masked
 from cron2queue.cli.screens.canvas import Canvas, wrapped
+from cron2queue.cli.understood.record import Asked, fires_of, masked
 from cron2queue.crontab.describe import describe
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Malformed

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cron2queue.cli.clock import moment, zone_for
-from cron2queue.cli.reading.record import Asked, as_text, record
 from cron2queue.cli.sources import Sources, read
 from cron2queue.cli.trouble import say
+from cron2queue.cli.understood.record import Asked, as_text, record
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import InputError, UsageError
 
@@ -63,8 +63,8 @@ def _asked(request: ShowRequest) -> Asked:
 def _text(sources: Sources, asked: Asked, request: ShowRequest) -> str:
     if request.format == "json":
         return as_text(record(sources.files, asked)) + "\n"
-    from cron2queue.cli.reading.screen import screen
     from cron2queue.cli.screens.canvas import canvas, styled
+    from cron2queue.cli.understood.screen import screen
 
     room = canvas(width=request.width, color=request.color, ascii_only=request.ascii)
     return styled(room, screen(sources.files, asked, room))

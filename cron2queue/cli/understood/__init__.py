@@ -1,0 +1,1 @@
+"""What `show` tells: a crontab as its daemon understood it, as a record and as a screen."""
