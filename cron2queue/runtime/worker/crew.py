@@ -126,6 +126,12 @@ class Crew:
         self.sweep()
         return (status if pid else 0), usage.ru_maxrss * 1024
 
+    def recount(self, lanes: Sequence[Lane]) -> None:
+        """Count anew what is in hand, after something went wrong between a claim and its children."""
+        held = [each.lane for each in self.assignments()]
+        for lane in lanes:
+            lane.in_flight = held.count(lane.number)
+
     def sweep(self) -> int:
         """End every process that came to this one as an orphan: what dead children had started."""
         known = self.nursery.pids | {slot.process.pid for slot in self.slots}

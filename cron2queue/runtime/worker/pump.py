@@ -19,6 +19,7 @@ from cron2queue.runtime.worker.endings import Endings
 from cron2queue.runtime.worker.hints import Hint, HintLost
 from cron2queue.runtime.worker.lanes import Lane, Mode
 from cron2queue.runtime.worker.looks import has_work
+from cron2queue.runtime.worker.nursery import TemplateFailed
 from cron2queue.runtime.worker.options import WorkerOptions
 from cron2queue.runtime.worker.slots import Slot
 
@@ -170,6 +171,9 @@ class Pump:
         jobs = self._ask(lane, wanted, batch)
         lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
         self.wrote = self.wrote or bool(jobs)
+        if jobs and (self.control.stopping or self.control.is_fenced()):  # while the claim was under way
+            self._give_back(jobs)
+            return
         if lane.mode is Mode.GROUP and jobs:
             jobs = self._without_suspects(lane, jobs)
         if jobs:
@@ -186,9 +190,12 @@ class Pump:
             return jobs
         alone = suspects[:1] if not lane.in_flight else []
         rest = [job for job in jobs if job not in alone]
-        with self.control.database_turn:
-            self.store.release(rest)
+        self._give_back(rest)
         return alone
+
+    def _give_back(self, jobs: list[Job]) -> None:
+        with self.control.database_turn:
+            self.store.release(jobs)
 
     def _ask(self, lane: Lane, wanted: int, batch: list[Settlement]) -> list[Job]:
         self.control.pump_turned()
@@ -204,10 +211,18 @@ class Pump:
 
     def _give(self, lane: Lane, jobs: list[Job]) -> None:
         known = {id(slot) for slot in self.crew.slots}
-        self.crew.give(lane, jobs)
+        try:
+            self.crew.give(lane, jobs)
+        except (TemplateFailed, OSError) as trouble:  # no child could be made: what was claimed is given back
+            log.error("no child could be made: %s", trouble)
+            self.crew.recount(self.lanes)
+            self.reconcile_at = 0.0
+            self._pause(_LONGEST_PAUSE)
         for slot in self.crew.slots:
             if id(slot) not in known:
                 self._watch_slot(slot)
+            if slot.jobs.is_behind:
+                self.poll.modify(slot.jobs.socket.fileno(), select.POLLIN | select.POLLOUT)
 
     def _watch_slot(self, slot: Slot) -> None:
         self._watch(slot.jobs.socket.fileno(), lambda: self._heard(slot))
@@ -215,7 +230,8 @@ class Pump:
         self.control.slots_changed(self.crew.slots)
 
     def _heard(self, slot: Slot) -> None:
-        slot.jobs.flush()
+        if slot.jobs.is_behind and slot.jobs.flush() and not slot.jobs.closed:
+            self.poll.modify(slot.jobs.socket.fileno(), select.POLLIN)
         for message in slot.jobs.receive():
             self._take(slot, message)
         if slot.jobs.closed:

@@ -86,6 +86,11 @@ class Channel:
         self._waiting += data
         return self.flush()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is kept that could not go yet."""
+        return bool(self._waiting) and not self.closed
+
     def flush(self) -> bool:
         """Send what was kept; True when nothing is left."""
         while self._waiting and not self.closed:

@@ -513,3 +513,70 @@ def work(job):
     opened = bench.lines("open")
     assert not [each for each in opened if each.endswith((".db", "-wal", "-shm"))]
     assert len([each for each in opened if each.startswith("socket:")]) == 2  # jobs and stops; no database
+
+
+def test_payloads_larger_than_a_socket_takes_at_once_arrive_whole(sqlite_bench: Workbench) -> None:
+    sqlite_bench.handlers("""
+@handler("one")
+def one(job): note("sizes", len(job.payload["text"]))
+@handler("many", short=True)
+def many(job): note("sizes", len(job.payload["text"]))
+""")
+    sqlite_bench.python("one many")
+    for number in range(30):
+        sqlite_bench.enqueue("one" if number < 3 else "many", {"text": "x" * 250_000}, key=str(number))
+    assert sqlite_bench.drain() == 0
+    assert sqlite_bench.lines("sizes") == ["250000"] * 30
+
+
+def test_a_template_that_is_gone_is_started_anew(sqlite_bench: Workbench) -> None:
+    sqlite_bench.python("work")
+    sqlite_bench.handlers("""
+@handler("work")
+def work(job):
+    note("ran", job.key)
+    for entry in os.listdir("/proc"):  # end the template, and then this child
+        try:
+            line = open(f"/proc/{entry}/cmdline").read() if entry.isdigit() else ""
+            parent = open(f"/proc/{entry}/stat").read().rpartition(")")[2].split()[1] if entry.isdigit() else ""
+        except OSError:
+            continue
+        if "worker.template" in line and parent == str(os.getppid()) and job.key == "0" and entry != str(os.getpid()):
+            os.kill(int(entry), 9)
+    if job.key == "0" and job.attempt == 1: os.kill(os.getpid(), 9)
+""")
+    for number in range(4):
+        sqlite_bench.enqueue("work", key=str(number))
+    assert sqlite_bench.drain() == 0
+    assert (sqlite_bench.states(), sorted(sqlite_bench.lines("ran"))) == ({"succeeded": 4}, ["0", "0", "1", "2", "3"])
+
+
+def test_a_cancel_between_a_workers_death_and_its_rescue_is_the_end(bench: Workbench) -> None:
+    bench.python("slow")
+    gate = bench.gate("slow")
+    bench.handlers('@handler("slow")\ndef slow(job): note("ran"); arrive("slow"); time.sleep(600)\n')
+    job = bench.enqueue("slow")
+    victim = bench.start("--lease", "1.2")
+    gate.arrived()
+    victim.kill()
+    victim.wait()
+    bench.store.cancel(job.public_id, by="test")
+    assert bench.drain("--lease", "1.2") == 0
+    assert (bench.job(job)["state"], bench.lines("ran")) == ("cancelled", ["x"])
+
+
+def test_an_old_worker_leaves_new_kinds_and_a_new_worker_takes_old_rows(sqlite_bench: Workbench) -> None:
+    sqlite_bench.python("export")
+    sqlite_bench.handlers('@handler("export")\ndef export(job): note("by", "old")\n')
+    first = sqlite_bench.enqueue("export", {"version": 1})
+    second = sqlite_bench.enqueue("export.v2", {"version": 2}, priority=1)
+    assert sqlite_bench.drain() == 0
+    assert (sqlite_bench.job(first)["state"], sqlite_bench.job(second)["state"]) == ("succeeded", "ready")
+    old_row = sqlite_bench.enqueue("export", {"version": 1})
+    sqlite_bench.write(
+        "cron2queue.toml", '[jobs.export]\nhandler = "handlers/work.py"\n[jobs."export.v2"]\nhandler = "handlers/work.py"\n'
+    )
+    sqlite_bench.handlers('@handler("export")\n@handler("export.v2")\ndef export(job): note("by", "new")\n')
+    assert sqlite_bench.drain() == 0
+    assert {sqlite_bench.job(job)["state"] for job in (old_row, second)} == {"succeeded"}
+    assert sqlite_bench.lines("by") == ["old", "new", "new"]
