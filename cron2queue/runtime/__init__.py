@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cron2queue.runtime.access import JobAccess, JobStatus, NotDone, NotFound
     from cron2queue.runtime.handlers import Cancelled, Permanent, RetryLater, TimedOut, handler
     from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, WhileActive
     from cron2queue.runtime.store import Store
@@ -20,9 +21,13 @@ __all__ = [
     "CommandFailed",
     "Enqueued",
     "Forever",
+    "JobAccess",
     "JobContext",
+    "JobStatus",
     "LeaseLost",
     "NewJob",
+    "NotDone",
+    "NotFound",
     "Period",
     "Permanent",
     "QueueFull",
@@ -35,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "access": ("JobAccess", "JobStatus", "NotDone", "NotFound"),
     "handlers": ("Cancelled", "Permanent", "RetryLater", "TimedOut", "handler"),
     "jobs": ("Enqueued", "Forever", "NewJob", "Period", "WhileActive"),
     "store": ("Store",),

@@ -18,7 +18,7 @@ def dead_lines(groups: Sequence[DeadGroup], now: datetime, canvas: Canvas) -> It
     grid = Grid(
         [
             *(Column("dead", right=True), Column("kind", shrinks=True), Column("error", shrinks=True, least=44)),
-            *(Column("first", rank=3), Column("last", rank=1), Column("for example", rank=2)),
+            *(Column("first", rank=3), Column("last", rank=2), Column("for example", rank=1)),
         ]
     )
     for group in groups:
