@@ -78,16 +78,10 @@ def audit(
     Raises:
         UsageError: a code that no rule has.
     """
-    ids = entry_ids(files)
-    said = listen(files, ids)
-    declarations = dict(said.declarations)
-    for entry_id, answer in (answers or {}).items():
-        declarations[entry_id] = merged(declarations.get(entry_id, NOTHING_DECLARED), answer)
-    subject = Subject(files=tuple(files), book=book, at=at, zone=zone, ids=ids, declarations=declarations, host=host, said=said)
-    rules = chosen_rules(select, ignore)
-    silence = Silence(said=said, today=at.astimezone(zone).date(), baseline=frozenset(baseline))
-    findings, not_judged, verdicts = question(rules, subject, silence)
-    findings = tuple(sorted(findings, key=_worst_first))
+    subject = _subject(files, book, at, zone, answers or {}, host)
+    silence = Silence(said=subject.said, today=at.astimezone(zone).date(), baseline=frozenset(baseline))
+    found, not_judged, verdicts = question(chosen_rules(select, ignore), subject, silence)
+    findings = tuple(sorted(found, key=_worst_first))
     return Audit(
         at=at,
         zone=zone,
@@ -100,6 +94,22 @@ def audit(
         chains=chains_of(subject),
         summary=_summary(findings, subject),
     )
+
+
+def _subject(
+    files: Sequence[CrontabFile],
+    book: EvidenceBook,
+    at: datetime,
+    zone: ZoneInfo,
+    answers: Mapping[EntryId, Declarations],
+    host: HostFacts | None,
+) -> Subject:
+    ids = entry_ids(files)
+    said = listen(files, ids)
+    declarations = dict(said.declarations)
+    for entry_id, answer in answers.items():
+        declarations[entry_id] = merged(declarations.get(entry_id, NOTHING_DECLARED), answer)
+    return Subject(files=tuple(files), book=book, at=at, zone=zone, ids=ids, declarations=declarations, host=host, said=said)
 
 
 def _worst_first(finding: Finding) -> tuple[int, str, str, int]:

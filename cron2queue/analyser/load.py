@@ -98,9 +98,9 @@ def _minute_bits(schedule: Calendar) -> int:
 
 
 def burden(subject: Subject, file: CrontabFile, entry: Entry, first: date) -> Burden | None:
-    """None for @reboot and for what never fires."""
+    """None for @reboot, for what never fires, and for scripts that run-parts or anacron start one after another."""
     schedule = entry.schedule
-    if not isinstance(schedule, Calendar | Interval) or not file.loaded:
+    if not isinstance(schedule, Calendar | Interval) or not file.loaded or not file.editable:
         return None
     starts = starts_of(schedule)
     days = _day_bits(schedule, first) if isinstance(schedule, Calendar) else (1 << DAYS_AHEAD) - 1

@@ -62,7 +62,8 @@ def _entry_by_entry(
     for file, entries in groupby(subject.entries, key=itemgetter(0)):
         of_file: list[Finding] = []
         for _, entry in entries:
-            new = [silence.mark(found) for rule in by_dialect[file.dialect] for found in rule.look(subject, file, entry)]
+            ours_to_ask = by_dialect[file.dialect] if file.editable else ()
+            new = [silence.mark(found) for rule in ours_to_ask for found in rule.look(subject, file, entry)]
             of_file += new
             ours = [*before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
             name = names.unique(subject.declared(file, entry).name or job_name(entry.command))

@@ -29,17 +29,19 @@ ALL = frozenset({"debian", "cronie", "busybox", "systemd-cron", "freebsd", "open
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subject:
-    """All that a rule may look at: several files (of several hosts) at once, their evidence, one moment, one zone."""
+    """All that a rule may look at: several files (of several hosts) at once, their evidence, one moment, one zone.
+
+    `said` is what comments say to cron2queue; `host` is known only where the audit runs on the machine or its tree.
+    """
 
     files: tuple[CrontabFile, ...]
     book: EvidenceBook
     at: datetime
     zone: ZoneInfo
     ids: Mapping[tuple[str, int], EntryId]
+    said: Said
     declarations: Mapping[EntryId, Declarations] = field(default_factory=dict)
     host: HostFacts | None = None
-    said: Said | None = None
-    """What comments say to cron2queue."""
     entries: tuple[tuple[CrontabFile, Entry], ...] = field(init=False, repr=False)
     """Every entry with its file, in reading order."""
     _job_keys: array[int] = field(init=False, repr=False, default_factory=lambda: array("q"))
@@ -165,7 +167,11 @@ def _slug(rule: type[Rule]) -> str:
 
 
 class EntryRule(Rule):
-    """A rule that looks at one entry at a time, in the dialects that it applies to."""
+    """A rule that looks at one entry at a time, in the dialects that it applies to.
+
+    Only entries that stand in a crontab are looked at: not the scripts of cron.daily and the lines of anacrontab, which have
+    no schedule fields, redirects or locks of their own.
+    """
 
     @abstractmethod
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
@@ -174,7 +180,7 @@ class EntryRule(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every entry in turn."""
         for file, entry in subject.entries:
-            if file.dialect in self.dialects:
+            if file.editable and file.dialect in self.dialects:
                 yield from self.look(subject, file, entry)
 
 

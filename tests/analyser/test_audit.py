@@ -210,3 +210,14 @@ def test_the_load_adds_up_over_its_columns() -> None:
     assert max(load.alive) == load.peak
     assert load.peak_at.tzinfo is ZONE
     assert all(one <= two for lane in load.lanes for one, two in pairwise(lane.starts))
+
+
+def test_scripts_of_run_parts_folders_are_no_crontab_lines_and_no_herd() -> None:
+    from dataclasses import replace
+
+    text = "".join(f"25 6 * * * root /etc/cron.daily/{name}\n" for name in "abcdef")
+    folder = replace(crontab(text, path="/etc/cron.daily"), editable=False)
+    result = judged(folder)
+    assert {finding.code for finding in result.findings} == {"C2Q507"}
+    assert {verdict.decision.value for verdict in result.verdicts} == {"KEEP"}
+    assert result.load is None

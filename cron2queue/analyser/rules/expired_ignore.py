@@ -31,7 +31,7 @@ class ExpiredIgnore(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Measured against the audit's own day."""
         today = subject.at.astimezone(subject.zone).date()
-        for file, remark, _ in subject.said.remarks if subject.said else ():
+        for file, remark, _ in subject.said.remarks:
             ignore = remark.ignore
             if ignore is None or ignore.trouble is not None or not ignore.expired(today):
                 continue

@@ -55,7 +55,7 @@ class ManyWaysToStart(Rule):
         often = Counter(jobs)
         groups: dict[int, list[Way_]] = {}
         for (file, entry), job in zip(subject.entries, jobs, strict=True):
-            if (often[job] > 1 or by_program) and entry.command.strip() and file.loaded:
+            if (often[job] > 1 or by_program) and entry.command.strip() and file.loaded and file.editable:
                 groups.setdefault(job, []).append((file, entry))
         for places in groups.values():
             others = _same_program(places[0][1], by_program) if by_program else []

@@ -36,7 +36,13 @@ class NoFinalNewline(Rule):
         """Only the last line can lack it."""
         for file in subject.files:
             last = file.lines[-1] if file.lines else None
-            if file.dialect not in self.dialects or last is None or not self._lacks(last) or is_template_path(file.path):
+            if (
+                file.dialect not in self.dialects
+                or not file.editable
+                or last is None
+                or not self._lacks(last)
+                or is_template_path(file.path)
+            ):
                 continue
             lost = daemon(file.dialect).no_newline
             entries = f", {count(len(file.entries) + 1, 'entry')} with it" if file.dialect == "debian" else ""

@@ -43,6 +43,8 @@ class RefusedFile(Rule):
         """The daemon's own rule on the file's properties, and whatever else made the reader say that it is not loaded."""
         unknown = 0
         for file in subject.files:
+            if not file.editable:
+                continue
             facts = subject.host.files.get(file.path) if subject.host else None
             unknown += facts is None
             why = self._why(file, facts)

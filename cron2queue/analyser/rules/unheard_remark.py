@@ -38,7 +38,7 @@ class UnheardRemark(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every remark that has no effect, with the reason."""
-        for file, remark, target in subject.said.remarks if subject.said else ():
+        for file, remark, target in subject.said.remarks:
             trouble = self._trouble(remark, target)
             if trouble is not None:
                 message, remedy = trouble

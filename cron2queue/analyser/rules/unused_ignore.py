@@ -36,7 +36,7 @@ class UnusedIgnore(Rule):
     def review(self, subject: Subject, context: ReviewContext) -> Iterator[Finding]:
         """Ignores whose rules were all asked and that silenced nothing."""
         today = subject.at.astimezone(subject.zone).date()
-        for file, remark, _ in subject.said.remarks if subject.said else ():
+        for file, remark, _ in subject.said.remarks:
             ignore = remark.ignore
             if ignore is None or ignore.trouble is not None or ignore.expired(today):
                 continue
