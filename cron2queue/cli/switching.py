@@ -87,7 +87,8 @@ def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
 
 def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Make the plan's changes in the live crontabs."""
-    from cron2queue.cutover.apply import ready, switches
+    from cron2queue.cutover.apply import switches
+    from cron2queue.cutover.preflight import ready
     from cron2queue.cutover.switch import sole_use
     from cron2queue.plan.folder import Folder
 

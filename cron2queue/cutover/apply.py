@@ -6,10 +6,10 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal
-from cron2queue.cutover.live import Live, live_crontab, missing
+from cron2queue.cutover.live import Live, live_crontab
 from cron2queue.cutover.switch import Switch
 from cron2queue.errors import Refused, UsageError
-from cron2queue.plan.blocks import Block, found_blocks, physical_lines, replaced, restored
+from cron2queue.plan.blocks import Block, found_blocks, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
 from cron2queue.runtime.settings import did_you_mean
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cron2queue.plan.manifest import Manifest, Replacement, Source
 
 
-def _check_names(manifest: Manifest, only: Collection[str]) -> None:
-    known = {each.name for source in manifest.sources for each in source.replacements}
+def _check_names(manifest: Manifest, only: Collection[str], standing: Collection[str]) -> None:
+    known = {*standing, *(each.name for source in manifest.sources for each in source.replacements)}
     for name in only:
         if name in manifest.refused:
             raise Refused(f"{name} was refused by convert: {manifest.refused[name]}")
@@ -41,15 +41,11 @@ def _unchanged(source: Source, live: Live, text: bytes, journal: Journal) -> Non
 
 
 def _blocks(source: Source, text: bytes, only: Collection[str]) -> list[tuple[int, Block]]:
-    """The blocks that are to stand afterwards: those of the plan, or with `only` those that stand plus the named ones."""
-    standing = {block.name: block for block in found_blocks(text)}
-    wanted: list[tuple[int, Block]] = []
-    for each in source.replacements:
-        if not only or each.name in only:
-            wanted.append((each.line, each.block()))
-        elif each.name in standing:
-            wanted.append((each.line, standing[each.name]))
-    return wanted
+    """The blocks that are to stand afterwards: those of the plan, or with `only` its named ones and the others as they are."""
+    wanted = [(each.line, each.block()) for each in source.replacements if not only or each.name in only]
+    if not only:
+        return wanted
+    return wanted + [(line, block) for line, block in numbered_blocks(text) if block.name not in only]
 
 
 def _check_lines(source: Source, original: bytes, blocks: list[tuple[int, Block]], live: Live) -> None:
@@ -74,29 +70,32 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     blocks = _blocks(source, text, only)
     _check_lines(source, original, blocks, live)
     touched = _touched(source, only)
+    restoring = [block.name for block in found_blocks(text) if block.name not in {wanted.name for _, wanted in blocks}]
     return Switch(
         kind="apply",
         source=source,
         live=live,
         before=text,
         after=replaced(original, blocks),
-        names=tuple(each.name for each in touched),
-        needs=tuple(need for each in touched for need in each.needs),
+        names=(*(each.name for each in touched), *restoring),
+        touched=touched,
     )
 
 
 def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:
-    """The changes of all crontabs of a plan that have any."""
-    _check_names(manifest, only)
+    """The changes of all crontabs of a plan that have any; an entry that the plan now leaves alone gets its old line back."""
     journal = Journal(folder)
-    found = [switch_for(source, journal, only) for source in manifest.sources if source.replacements]
+    steps = journal.steps()
+    standing = {name for step in steps for name in step.blocks}
+    _check_names(manifest, only, standing)
+    reached = {step.target for step in steps}
+    found = [
+        switch_for(source, journal, only)
+        for source in manifest.sources
+        if source.replacements or (_reachable(source) and live_crontab(source).name in reached)
+    ]
     return [each for each in found if each.changes]
 
 
-def ready(switch: Switch) -> None:
-    """Refuse while something is missing without which the new lines would fail from the first minute on."""
-    absent = missing(switch.needs)
-    if absent:
-        shown = ", ".join(absent[:5]) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
-        remedy = "lock files come from units/tmpfiles.d (systemd-tmpfiles --create), the rest from installing cron2queue there"
-        raise Refused(f"the new lines need what is not there: {shown}", place=switch.live.name, remedy=remedy)
+def _reachable(source: Source) -> bool:
+    return source.user is not None or source.target is not None

@@ -11,7 +11,6 @@ import pwd
 import stat
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,8 +133,3 @@ def live_crontab(source: Source) -> Live:
             remedy="carry the folder to the host, and convert its own crontab there",
         )
     return SystemFile(Path(source.target))
-
-
-def missing(needs: Sequence[str]) -> list[str]:
-    """Those files that a new line needs and that are not there."""
-    return sorted({each for each in needs if not Path(each).exists()})

@@ -21,12 +21,12 @@ from cron2queue.plan.manifest import digest
 if TYPE_CHECKING:
     from cron2queue.cutover.live import Live
     from cron2queue.plan.folder import Folder
-    from cron2queue.plan.manifest import Source
+    from cron2queue.plan.manifest import Replacement, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """A change that is about to be made. `names` are the entries that it touches."""
+    """A change that is about to be made. `names` are the entries that it touches, `touched` those that it puts in place."""
 
     kind: str
     source: Source
@@ -34,7 +34,7 @@ class Switch:
     before: bytes
     after: bytes
     names: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    touched: tuple[Replacement, ...] = ()
     remarks: tuple[str, ...] = field(default=())
 
     @property

@@ -266,6 +266,7 @@ def _replacement(change: Change) -> Replacement:
         on=block.on.isoformat(),
         shadow=block.shadow,
         needs=change.needs,
+        user=change.move.job.settings.user,
     )
 
 

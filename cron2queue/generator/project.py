@@ -13,6 +13,7 @@ from cron2queue.generator.artifacts import PRIVATE, SHARED, Artifact
 from cron2queue.generator.review import review
 from cron2queue.generator.units import LockFile, host_artifacts
 from cron2queue.plan.manifest import MANIFEST_NAME, Manifest
+from cron2queue.redaction import redact
 from cron2queue.runtime.settings import PLAN_NAME
 from cron2queue.text import to_bytes, to_text
 
@@ -66,8 +67,9 @@ def _host(merged: Merged, draft: Draft, templates: Templates) -> list[Artifact]:
 
 
 def private(merged: Merged) -> bool:
-    """Whether the plan itself holds a password."""
-    return any(job.decision is not Decision.DROP and job.secret for job in merged.plan.jobs)
+    """Whether the plan itself holds a password: that of the database, or one of a command."""
+    address = merged.plan.project.database
+    return redact(address) != address or any(job.decision is not Decision.DROP and job.secret for job in merged.plan.jobs)
 
 
 def assemble(

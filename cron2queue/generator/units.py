@@ -84,7 +84,7 @@ class HostPage:
 
 def worker_unit(project: Project) -> str:
     """The name of the workers' template unit, without `.service`."""
-    return f"cron2queue-{project.name}@"
+    return f"cron2queue-{project.name}-worker@"
 
 
 def worker_command(project: Project, queue: str, *, jobs: int, grace: int) -> tuple[str, ...]:

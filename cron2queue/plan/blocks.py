@@ -114,6 +114,11 @@ def found_blocks(text: bytes) -> list[Block]:
     return [piece.block for piece in pieces(text) if piece.block]
 
 
+def numbered_blocks(text: bytes) -> list[tuple[int, Block]]:
+    """The blocks with the numbers of their lines in the crontab without any block."""
+    return [(number, piece.block) for number, piece in enumerate(pieces(text), start=1) if piece.block]
+
+
 def replaced(original: bytes, blocks: Iterable[tuple[int, Block]]) -> bytes:
     """The crontab with blocks in the place of lines; each block comes with the number (from 1) of its line."""
     by_line = dict(blocks)

@@ -84,6 +84,11 @@ def _attempts(verdict: Verdict, kind: Character) -> int:
     return 8 if verdict.signs.lost_on_failure.answer is Answer.YES else kind.max_attempts
 
 
+def _must_not_be_lost(verdict: Verdict) -> bool:
+    """Only said where a broker could lose it: in the job table nothing is lost."""
+    return verdict.signs.lost_on_failure.answer is Answer.YES
+
+
 _NOT_WRITABLE = "stays: its line holds bytes that are not UTF-8 or NUL, which no plan can carry unchanged"
 
 
@@ -149,6 +154,7 @@ class _Builder:
             "scope": Scope.HOST,
             "missed": _missed(verdict, shortest_gap(verdict.entry)),
             "memory_limit": kind.memory_limit,
+            "must_not_be_lost": self.project.engine.startswith("celery") and _must_not_be_lost(verdict),
         }
 
     def job(self, verdict: Verdict, name: str, user: str | None, queue: str) -> PlannedJob:

@@ -57,7 +57,7 @@ _ALWAYS = ("decision", "source", "line", "entry", "schedule", "user", "command",
 _GUARDED = ("timeout", "grace", "overlap", "scope")
 _MIGRATED = (
     *("kind", "queue", "priority", "timeout", "grace", "max-attempts", "retry", "overlap", "scope"),
-    *("missed", "missed-limit", "memory-limit", "handler"),
+    *("missed", "missed-limit", "memory-limit", "must-not-be-lost", "handler"),
 )
 
 
@@ -88,7 +88,7 @@ def keys_for(decision: Decision) -> tuple[str, ...]:
 def job_values(settings: JobSettings, decision: Decision) -> dict[str, Any]:
     """What a job's table holds; nothing stands there for a value that is not set or is the plain default."""
     values = {key: plain(getattr(settings, key.replace("-", "_"))) for key in keys_for(decision)}
-    silent = {"shell": "/bin/sh", "environment": {}}
+    silent = {"shell": "/bin/sh", "environment": {}, "must-not-be-lost": False}
     values = {key: value for key, value in values.items() if value is not None and value != silent.get(key)}
     if values.get("missed") == "skip":
         values.pop("missed-limit", None)

@@ -32,7 +32,9 @@ class Replacement:
     on: str
     shadow: bool = False
     needs: tuple[str, ...] = ()
-    """Files that must be there before the new line may run: lock files, the interpreter."""
+    """Files that must be there before the new line may run: lock files, the plan, the interpreter."""
+    user: str | None = None
+    """Who runs it, and so must be able to read them."""
 
     def block(self) -> Block:
         """The block as bytes."""

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +46,16 @@ class Case:
     crontab: Path
     needs: tuple[str, ...] = ()
     user: str | None = None
+    runs_as: str | None = None
     original: bytes = ORIGINAL
 
-    def plan(self) -> None:
+    def plan(self, leave: tuple[str, ...] = ()) -> None:
         lines = self.original.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+        common = {"on": "2026-12-01", "needs": self.needs, "user": self.runs_as}
         replacements = tuple(
-            Replacement(name=name, line=number, old=lines[number - 1], new=new, on="2026-12-01", needs=self.needs)
+            Replacement(**common, name=name, line=number, old=lines[number - 1], new=new)
             for name, (number, new) in LINES.items()
+            if name not in leave
         )
         source = Source(
             path=str(self.crontab),
@@ -78,6 +83,14 @@ class Case:
 
     def live(self) -> bytes:
         return self.crontab.read_bytes()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may look into, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="c2q-test-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @pytest.fixture

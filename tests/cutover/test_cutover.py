@@ -144,6 +144,24 @@ def test_apply_refuses_while_something_that_the_new_lines_need_is_missing(case: 
     assert case.run("apply").returncode == 0
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the crontab of several users")
+def test_apply_refuses_what_the_user_of_the_job_could_not_read(case: Any, open_folder: Path) -> None:
+    plan = open_folder / "plan"
+    plan.touch()
+    plan.chmod(0o600)
+    case.needs, case.runs_as = (str(plan),), "games"
+    case.plan()
+    ran = case.run("apply")
+    assert ran.returncode == 4
+    assert f"games cannot read {plan}" in ran.stderr
+    plan.chmod(0o644)
+    assert case.run("apply").returncode == 0
+    case.runs_as = "no-such-user"
+    case.plan()
+    case.run("rollback")
+    assert "there is no user no-such-user" in case.run("apply").stderr
+
+
 def test_a_crontab_that_is_a_link_is_refused(case: Any, tmp_path: Path) -> None:
     real = tmp_path / "real"
     case.crontab.rename(real)
@@ -168,6 +186,20 @@ def test_only_names_that_the_plan_knows(case: Any) -> None:
     refused = case.run("apply", "odd")
     assert refused.returncode == 4
     assert "it cannot be done" in refused.stderr
+
+
+def test_an_entry_that_the_plan_leaves_alone_again_gets_its_old_line_back(case: Any) -> None:
+    case.run("apply")
+    case.plan(leave=("import",))
+    ran = case.run("apply")
+    assert ran.returncode == 0, ran.stderr
+    assert names(case.live()) == ["report", "old"]
+    assert b"\n*/5 * * * * root /bin/import --all\n" in case.live()
+    case.plan(leave=("import", "report", "old"))
+    assert case.run("apply", "report").returncode == 0
+    assert names(case.live()) == ["old"]
+    assert case.run("apply").returncode == 0
+    assert case.live() == case.original
 
 
 def test_a_second_apply_at_the_same_time_is_told_to_wait(case: Any) -> None:

@@ -77,15 +77,15 @@ def test_apply_and_rollback_on_a_real_user_crontab(user: UserCrontab, case: Any)
     assert user.read() == b"# edited\n" + ORIGINAL
 
 
-def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, tmp_path: Path) -> None:
+def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder: Path) -> None:
     text = b"# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * /bin/true\n0 0 31 2 * /bin/true never\n"
     user.write(text)
-    spooled, folder = f"/var/spool/cron/crontabs/{USER}", str(tmp_path / "c2q")
+    spooled, folder = f"/var/spool/cron/crontabs/{USER}", str(open_folder / "c2q")
     if not Path(spooled).exists():
         pytest.skip("this cron has its spool elsewhere")
     assert run("convert", spooled, "--into", folder).status == 0
     owner = pwd.getpwnam(USER).pw_uid
-    assert {lock.stat().st_uid for lock in (tmp_path / "c2q/locks").iterdir()} == {owner}
+    assert {lock.stat().st_uid for lock in (open_folder / "c2q/locks").iterdir()} == {owner}
     assert run("diff", folder).status == 1
     applied = run("apply", folder, "--yes")
     assert applied.status == 0, applied.err

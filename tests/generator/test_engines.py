@@ -96,6 +96,19 @@ def test_a_start_that_systemd_would_move_is_refused_with_a_way_out(convert: Conv
     assert "01:30" in prepared.draft.refused["nightly"]
 
 
+def test_a_daemon_that_cron_starts_at_boot_becomes_a_service_that_is_looked_after(convert: Convert, tmp_path: Path) -> None:
+    text = "@reboot www-data cd /srv && node ws.js &\n@reboot www-data bin/once && bin/twice\n"
+    names = [job.name for job in convert(text).merged.plan.jobs]
+    assert convert(text, decisions=dict.fromkeys(names, "queue"), engine="systemd").draft.refused == {}
+    convert(text, edit=lambda plan: plan.replace('engine = "sqlqueue"', 'engine = "systemd"'))
+    daemon, once = ((tmp_path / f"out/units/systemd/cron2queue-shop-{name}.service").read_text() for name in names)
+    assert 'ExecStart=/bin/sh -c "cd /srv && node ws.js"' in daemon
+    assert "Restart=always" in daemon
+    assert "Type=oneshot" in once
+    assert "bin/once && bin/twice" in once
+    assert "WantedBy=multi-user.target" in daemon
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 @pytest.mark.parametrize("level", ["off", "basic", "strict"])
 def test_units_pass_systemds_own_check(level: str, convert: Convert, tmp_path: Path) -> None:
@@ -109,7 +122,7 @@ def test_units_pass_systemds_own_check(level: str, convert: Convert, tmp_path: P
     assert len(units) == 5
     verify(units)
     convert(TEXT, decisions=names, edit=lambda plan: plan.replace('engine = "systemd"', 'engine = "sqlqueue"'), **options)
-    service = next((tmp_path / "out/units/systemd").glob("*@.service"))
+    service = next((tmp_path / "out/units/systemd").glob("*worker@.service"))
     verify([str(service).replace("@.", "@default.")], named=service)
     score = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", str(tmp_path / "out/units/systemd/cron2queue-shop-work.service")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +26,10 @@ _NO_QUEUE = "a timer remembers one start at most; make it a queue job"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePage:
-    """What the service's template may use; everything but the names is foreign text for the filters."""
+    """What the service's template may use; everything but the names is foreign text for the filters.
+
+    `daemon`: started at boot to stay; cron's line put it into the background, and nobody looked after it.
+    """
 
     project: str
     name: str
@@ -38,6 +42,7 @@ class ServicePage:
     grace: int
     hardening: tuple[str, ...]
     at_boot: bool
+    daemon: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,11 @@ def _lines(move: Move, zone: ZoneInfo, at: datetime) -> list[OnCalendar]:
     if not name:
         raise CannotConvert("systemd needs the name of the time zone", remedy="give --timezone")
     return in_zone(calendar, name)
+
+
+def _foreground(command: str) -> str:
+    """The command without the `&` at its end, where it has one."""
+    return re.sub(r"(?<!&)&[ \t]*\Z", "", command).rstrip(" \t") if re.search(r"[^&\\]&[ \t]*\Z", command) else command
 
 
 def _stdin(text: str | None) -> tuple[str, ...] | None:
@@ -145,6 +155,7 @@ class Systemd(Engine):
     def _of_move(self, move: Move, workshop: Workshop) -> Sequence[Artifact]:
         settings, project = move.job.settings, workshop.plan.project
         at_boot = isinstance(move.entry.schedule, AtReboot)
+        daemon = at_boot and _foreground(move.entry.command) != move.entry.command
         merged = {"PATH": "/usr/bin:/bin", "SHELL": settings.shell} | dict(settings.environment)
         service = ServicePage(
             project=project.name,
@@ -152,12 +163,13 @@ class Systemd(Engine):
             user=settings.user,
             environment=tuple(sorted(merged.items())),
             shell=settings.shell,
-            command=move.entry.command,
+            command=_foreground(move.entry.command) if daemon else move.entry.command,
             stdin=_stdin(move.entry.stdin),
             timeout=int(settings.timeout or 0),
             grace=int(settings.grace),
             hardening=hardening(project.harden, [move.entry.command]),
             at_boot=at_boot,
+            daemon=daemon,
         )
         unit = f"units/systemd/cron2queue-{project.name}-{settings.name}"
         made = [_unit(f"{unit}.service", workshop.templates.render("systemd/job.service.j2", service))]
