@@ -250,9 +250,7 @@ class _Run:
         """Those that a stop has already reached keep their grace; all others have none."""
         while self.stopped is not None and self.kill_at is not None and self._tree():
             self._turn_without_program()
-        if not self.killed:
-            self._kill()
-        self._reap_tree()
+        proctree.kill_orphans(frozenset(), without=self.before)
 
     def _turn_without_program(self) -> None:
         if self.pidfd in self.opened:

@@ -140,18 +140,22 @@ def _until_none(pid: int, without: frozenset[Process], end: Callable[[Iterable[P
     return len(seen)
 
 
-def kill_orphans(known: frozenset[int]) -> int:
-    """KILL and collect every child of this process that is not in `known`, with all its descendants; how many."""
+def kill_orphans(known: frozenset[int], *, without: frozenset[Process] = frozenset()) -> int:
+    """KILL and collect every other child of this process than these, with all its descendants; how many.
+
+    When it returns they are gone, and no zombie of them is left.
+    """
     ended = 0
     for _ in range(_ROUNDS):
-        orphans = [each for each in _children_by_parent().get(os.getpid(), []) if each.process.pid not in known]
+        children = [each.process for each in _children_by_parent().get(os.getpid(), [])]
+        orphans = [each for each in children if each.pid not in known and each not in without]
         if not orphans:
             break
         for each in orphans:
-            kill_tree(each.process.pid)
-            send(each.process, signal.SIGKILL)
+            kill_tree(each.pid)
+            send(each, signal.SIGKILL)
             with suppress(ChildProcessError):
-                os.waitpid(each.process.pid, 0)
+                os.waitpid(each.pid, 0)
             ended += 1
     return ended
 
