@@ -580,3 +580,23 @@ def test_an_old_worker_leaves_new_kinds_and_a_new_worker_takes_old_rows(sqlite_b
     assert sqlite_bench.drain() == 0
     assert {sqlite_bench.job(job)["state"] for job in (old_row, second)} == {"succeeded"}
     assert sqlite_bench.lines("by") == ["old", "new", "new"]
+
+
+def test_a_short_job_that_kills_its_worker_takes_no_other_of_its_group_with_it(sqlite_bench: Workbench) -> None:
+    sqlite_bench.python("short")
+    sqlite_bench.handlers("""
+@handler("short", short=True)
+def short(job):
+    if job.key == "poison":
+        os.kill(os.getppid(), 9)
+        time.sleep(600)
+    note("done", job.key)
+""")
+    jobs = [sqlite_bench.enqueue("short", key="poison" if number == 5 else str(number)) for number in range(60)]
+    statuses = []
+    while not statuses or statuses[-1] == -signal.SIGKILL:
+        statuses.append(sqlite_bench.drain("--lease", "0.9"))
+    assert statuses == [-9, -9, -9, 0]
+    assert (sqlite_bench.job(jobs[5])["state"], sqlite_bench.job(jobs[5])["crashes"]) == ("dead", 3)
+    others = [sqlite_bench.job(job) for number, job in enumerate(jobs) if number != 5]
+    assert {(each["state"], each["crashes"] <= 1) for each in others} == {("succeeded", True)}
