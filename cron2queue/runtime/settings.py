@@ -86,7 +86,8 @@ class JobSettings:
     """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes.
 
     `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
-    its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill.
+    its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill,
+    `must_not_be_lost` refuses brokers that may lose messages.
     `written` names the keys that the file holds.
     """
 
@@ -118,6 +119,7 @@ class JobSettings:
     short: bool = False
     strict: bool = False
     force_cancel: bool = True
+    must_not_be_lost: bool = False
     written: frozenset[str] = frozenset()
 
 
@@ -247,7 +249,7 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "missed-limit": _whole(1),
     "memory-limit": _whole(2**20, 2**50),
     "exit-statuses": _exit_statuses,
-    **dict.fromkeys(("short", "strict", "force-cancel"), _flag),
+    **dict.fromkeys(("short", "strict", "force-cancel", "must-not-be-lost"), _flag),
 }
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)
