@@ -96,9 +96,8 @@ def _queue(queue: QueueView, alerts: AlertSettings, *, served: bool) -> Iterator
         remedy = f"start one: cron2queue worker --queue {queue.queue}"
         yield Judgement(level=Level.CRITICAL, check="no-worker", subject=queue.queue, text=text, remedy=remedy)
     if queue.paused:
-        by = f" by {queue.paused_by}" if queue.paused_by else ""
         remedy = f"cron2queue queues resume {queue.queue}"
-        yield Judgement(level=Level.WARNING, check="paused", subject=queue.queue, text=f"paused{by}", remedy=remedy)
+        yield Judgement(level=Level.WARNING, check="paused", subject=queue.queue, text=queue.pause, remedy=remedy)
 
 
 def _age(queue: QueueView, threshold: Threshold) -> Judgement:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from cron2queue.runtime.wording import duration
+
 COUNT_CAP = 10_000  # counting stops here: a screen must stay quick with ten million rows
 WINDOW_SECONDS = 3600  # "by kind" figures are about the last hour
 STATES = ("ready", "scheduled", "blocked", "running", "cancel_requested", "dead", "succeeded", "cancelled")
@@ -59,6 +61,7 @@ class QueueView:
     queue: str
     paused: bool = False
     paused_by: str | None = None
+    paused_seconds: float | None = None
     oldest_ready_seconds: float | None = None
     age_limit: float | None = None
     depth_limit: int | None = None
@@ -74,6 +77,14 @@ class QueueView:
     def waiting(self) -> Count:
         """What the depth limit is about: everything that is accepted and not begun."""
         return self.count("ready") + self.count("scheduled") + self.count("blocked")
+
+    @property
+    def pause(self) -> str:
+        """`paused`, for how long and by whom, as far as it is known; empty while the queue goes on."""
+        if not self.paused:
+            return ""
+        since = f" for {duration(self.paused_seconds)}" if self.paused_seconds is not None else ""
+        return f"paused{since}" + (f" by {self.paused_by}" if self.paused_by else "")
 
     @property
     def over_age(self) -> bool:

@@ -131,7 +131,7 @@ def _queue(queue: QueueView, judgements: Sequence[Judgement]) -> PageQueue:
     card = PageQueue(
         name=shown(queue.queue),
         level=_LEVELS[worst(about)],
-        remark=(f"paused by {shown(queue.paused_by)}" if queue.paused_by else "paused") if queue.paused else "",
+        remark=shown(queue.pause) if queue.paused else "",
         oldest="0s" if age is None else duration(age),
         oldest_note="nothing waits" if age is None else "oldest",
         gauge=None,

@@ -19,7 +19,7 @@ _COLUMNS = (
     Column("blocked", right=True, rank=5),
     Column("running", right=True, rank=1),
     Column("dead", right=True),
-    Column("", rank=2, shrinks=True),
+    Column("", rank=2, shrinks=True, least=28),
 )
 
 
@@ -55,5 +55,5 @@ def _row(queue: QueueView, canvas: Canvas) -> list[Cell]:
 
 def _remark(queue: QueueView) -> str:
     if queue.paused:
-        return f"paused by {shown(queue.paused_by)}" if queue.paused_by else "paused"
+        return shown(queue.pause)
     return "full" if queue.over_depth else "late" if queue.over_age else ""

@@ -80,6 +80,7 @@ def queue_record(queue: QueueView) -> dict[str, Any]:
         "depth_limit": queue.depth_limit,
         "concurrency": queue.concurrency,
         "paused_by": queue.paused_by,
+        "paused_seconds": seconds(queue.paused_seconds),
         "kinds": [kind_record(kind) for kind in queue.kinds],
     }
 

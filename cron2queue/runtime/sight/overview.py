@@ -69,7 +69,7 @@ class Overview:
             concurrency=plan.concurrency if plan else None,
             kinds=kinds,
         )
-        return view if row is None else _as_set(view, row)
+        return view if row is None else _as_set(view, row, self.now)
 
     def _unclaimed(self) -> Iterator[UnclaimedKind]:
         """Only where some worker serves the queue: without any, the queue itself is the trouble."""
@@ -83,12 +83,13 @@ class Overview:
                     yield UnclaimedKind(queue=queue.queue, kind=kind, jobs=Count(n=n, capped=ready.capped))
 
 
-def _as_set(view: QueueView, row: Any) -> QueueView:
+def _as_set(view: QueueView, row: Any, now: datetime) -> QueueView:
     """What operators set at run time is in force, above the plan."""
     return replace(
         view,
         paused=row.paused_at is not None,
         paused_by=row.paused_by,
+        paused_seconds=None if row.paused_at is None else max(0.0, (now - row.paused_at).total_seconds()),
         age_limit=_first(row.age_limit, row.alert_age, view.age_limit),
         depth_limit=_first(row.depth_limit, row.alert_depth, view.depth_limit),
         concurrency=_first(row.concurrency, view.concurrency),
