@@ -63,7 +63,7 @@ def _touched(source: Source, only: Collection[str]) -> tuple[Replacement, ...]:
 
 def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch:
     """The change of one crontab. Raises Refused when the crontab is not the one that was converted."""
-    live = live_crontab(source)
+    live = live_crontab(source, journal.folder)
     text = live.read()
     _unchanged(source, live, text, journal)
     original = restored(text)
@@ -92,7 +92,7 @@ def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> 
     found = [
         switch_for(source, journal, only)
         for source in manifest.sources
-        if source.replacements or (_reachable(source) and live_crontab(source).name in reached)
+        if source.replacements or (_reachable(source) and live_crontab(source, folder.path).name in reached)
     ]
     return [each for each in found if each.changes]
 

@@ -58,6 +58,7 @@ class Journal:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self.folder = folder.path
         self.place = str(folder.path / JOURNAL)
 
     def steps(self) -> list[Step]:

@@ -123,8 +123,11 @@ class UserCrontab(Live):
             raise Refused(f"crontab(1) did not take the new text: {to_text(ran.stderr).strip()}", place=self.name)
 
 
-def live_crontab(source: Source) -> Live:
-    """The live crontab that a source of the plan came from. Raises Refused when it came through a pipe."""
+def live_crontab(source: Source, folder: Path) -> Live:
+    """The live crontab that a source of the plan came from; its path may start at the plan's folder.
+
+    Raises Refused when the text came through a pipe.
+    """
     if source.user is not None:
         return UserCrontab(source.user)
     if source.target is None:
@@ -132,4 +135,4 @@ def live_crontab(source: Source) -> Live:
             f"{source.path} came through a pipe, so that there is no crontab to change here",
             remedy="carry the folder to the host, and convert its own crontab there",
         )
-    return SystemFile(Path(source.target))
+    return SystemFile(Path(os.path.normpath(folder / source.target)))

@@ -63,7 +63,7 @@ def _merged(text: bytes, blocks: Mapping[str, bytes], place: str) -> bytes:
 
 def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch | None:
     """The change that goes back, or None when nothing of this crontab was applied. Raises EditedBlock."""
-    live = live_crontab(source)
+    live = live_crontab(source, journal.folder)
     text = live.read()
     steps = standing(journal.settle(live.name, text))
     if not steps:

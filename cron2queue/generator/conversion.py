@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
@@ -92,6 +94,7 @@ class Request:
     at: datetime
     zone: ZoneInfo
     templates: Templates
+    folder: Path
     only: frozenset[str] = frozenset()
     dates: Mapping[str, tuple[str | None, date]] = field(default_factory=dict)
     repairs: Mapping[str, Repair] = field(default_factory=dict)
@@ -240,12 +243,19 @@ def _sources(request: Request, changes: Sequence[Change]) -> tuple[list[Source],
                 sha256=_sha256(original, request.known.get(path)),
                 original=digest(original.file.to_bytes()),
                 output=output,
-                target=original.target,
+                target=_target(original, request.folder),
                 user=original.user,
                 replacements=tuple(_replacement(each) for each in own),
             )
         )
     return sources, crontabs
+
+
+def _target(original: Original, folder: Path) -> str | None:
+    """As it was named: a relative path is written from the plan's folder on, so that the two can move together."""
+    if original.target is None or Path(original.file.path).is_absolute():
+        return original.target
+    return os.path.relpath(original.target, folder)
 
 
 def _sha256(original: Original, known: Source | None) -> str:

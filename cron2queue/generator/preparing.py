@@ -162,6 +162,7 @@ def prepare(
         at=audit.at,
         zone=audit.zone,
         templates=templates,
+        folder=path,
         only=choices.only,
         dates=before.dates,
         repairs=_repairs(audit),

@@ -47,7 +47,8 @@ class Source:
     """One crontab: its state when it was read, and the replacements planned for it.
 
     `sha256` is that of the live text, `original` that of the same text without any replacement.
-    `user` is set for crontabs that only crontab(1) may write. `target` is None for text that came through a pipe.
+    `user` is set for crontabs that only crontab(1) may write. `target` is None for text that came through a
+    pipe; a relative one starts at the plan's folder.
     """
 
     path: str

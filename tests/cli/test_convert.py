@@ -65,6 +65,24 @@ def test_a_dry_run_shows_and_writes_nothing(crontab: Path, tmp_path: Path) -> No
     assert not (tmp_path / "c2q").exists()
 
 
+def test_two_folders_of_the_same_things_are_the_same(tmp_path: Path) -> None:
+    where = (
+        "--set",
+        "folder=/opt/c2q",
+        "--set",
+        "python=/opt/cron2queue/bin/python",
+        "--tz",
+        "Europe/Berlin",
+        "--at",
+        "2026-12-01",
+    )
+    for name in ("one", "two/deeper"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "crontab").write_text(TEXT)
+        assert run("convert", "crontab", "--into", "c2q", *where, cwd=tmp_path / name).status == 0
+    assert tree(tmp_path / "one") == tree(tmp_path / "two/deeper")
+
+
 def test_standard_input_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "cron2queue", "convert", "-", "--kind", "system", "--into", "c2q"]
     ran = subprocess.run(words, input=TEXT, text=True, capture_output=True, cwd=tmp_path)
