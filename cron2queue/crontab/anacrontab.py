@@ -8,7 +8,7 @@ from cron2queue.text import to_text
 
 _DAY = 86_400
 _PERIODS = {b"@daily": 1, b"@weekly": 7, b"@monthly": 30, b"@yearly": 365, b"@annually": 365}
-_ASSIGNMENT = re.compile(rb"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(?P<value>[^\n]*?)[ \t\r]*\n?\Z")
+_ASSIGNMENT = re.compile(rb"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<value>[^\n]*+)\n?\Z")
 _JOB = re.compile(
     rb"[ \t]*(?P<period>@?\w{1,20})[ \t]+(?P<delay>\d{1,9})[ \t]+(?P<id>\S{1,200})[ \t]+(?P<command>[^\n]+?)\n?\Z"
 )
@@ -41,7 +41,7 @@ def _line(number: int, raw: bytes, environment: dict[str, str]) -> Line:
         return Comment(number=number, raw=raw, text=to_text(content[1:]))
     assignment = _ASSIGNMENT.match(raw)
     if assignment:
-        return Assignment(number=number, raw=raw, name=to_text(assignment["name"]), value=to_text(assignment["value"]))
+        return Assignment(number=number, raw=raw, name=to_text(assignment["name"]), value=to_text(assignment["value"].strip()))
     job = _JOB.match(raw)
     days = _days(job["period"]) if job else 0
     if job is None or not days:

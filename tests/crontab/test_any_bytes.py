@@ -2,16 +2,19 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cron2queue.crontab.anacrontab import parse_anacrontab
 from cron2queue.crontab.describe import describe
 from cron2queue.crontab.dialect import Dialect, dialects
-from cron2queue.crontab.kinds import dialect_of_text, kind_of_text
+from cron2queue.crontab.kinds import dialect_of_text, has_entries, kind_of_text
 from cron2queue.crontab.lines import CrontabFile, Entry, Kind, entry_ids
 from cron2queue.crontab.parser import parse
 
@@ -173,6 +176,51 @@ def test_a_line_of_ten_megabytes_and_a_hundred_thousand_lines_are_read(name: str
     file = read(many, name, Kind.SYSTEM)
     assert len(file.lines) == count
     assert isinstance(file.lines[-1], Entry) or not file.loaded or name == "busybox"
+
+
+HOSTILE = [
+    b"1",
+    b"a",
+    b"*",
+    b" ",
+    b"1 ",
+    b"# dow ",
+    b"dow user ",
+    b"A=x ",
+    b"-",
+    b"@",
+    b"~",
+    b"0~",
+    b"A = ",
+    b"\t=",
+    b"'",
+    b"\\",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("end", [b"", b"x", b"\n* * * * * x\n"])
+def test_no_line_of_a_megabyte_sends_an_expression_back_and_forth(piece: bytes, end: bytes) -> None:
+    data = piece * (1_000_000 // len(piece)) + end
+    assert parse_anacrontab(data, path="x", dialect="debian").to_bytes() == data
+    assert all(file.to_bytes() == data for file in readings(data))
+    for begin in (b"", b"# ", b"0 1 * * * ", b"A="):
+        kind_of_text(begin + data)
+        dialect_of_text(begin + data)
+        assert has_entries(begin + data) in (True, False)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "value", [b"9" * 5000, "²".encode(), "٣".encode(), b"-1", b"1e3", b"\xff", b"../../etc/passwd", b"Europe"]
+)
+def test_no_value_of_a_variable_that_a_daemon_looks_into_is_too_strange(name: str, value: bytes) -> None:
+    variables = (b"RANDOM_DELAY", b"CRON_TZ", b"TZ", b"START_HOURS_RANGE", b"DELAY")
+    data = b"".join(variable + b"=" + value + b"\n" for variable in variables) + b"@daily root x\n0 1 * * * root y\n"
+    file = read(data, name, Kind.SYSTEM)
+    check(file, data)
+    for entry in file.entries:
+        entry.schedule.next_fires(datetime(2026, 1, 1, tzinfo=UTC), ZoneInfo("UTC"), 2)
 
 
 def test_a_dialect_declares_everything_that_the_reference_shows() -> None:

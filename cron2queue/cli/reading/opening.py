@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from typing import IO, NamedTuple
 
-LARGEST = 64 * 1024 * 1024
+LARGEST = 16 * 1024 * 1024
 _MOST_LINKS = 40
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 

@@ -197,7 +197,7 @@ def _random_delays(lines: tuple[Line, ...]) -> list[str]:
     notes = []
     for line in lines:
         if isinstance(line, Assignment) and line.name == "RANDOM_DELAY":
-            match = re.match(r"\s*([+-]?\d+)", line.value)
+            match = re.match(r"[ \t]*([+-]?[0-9]{1,9})", line.value)
             minutes = int(match[1]) if match else 0
             if not 0 <= minutes <= 1440:
                 notes.append(f"line {line.number}: bad value of RANDOM_DELAY: no delay")

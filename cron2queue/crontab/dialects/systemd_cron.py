@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context, Dialect, Reading
@@ -290,15 +290,20 @@ class _Reader:
         self.environment[name] = text
         if name in ("TZ", "CRON_TZ"):
             self.zone = self._known_zone(text)
-        if name == "RANDOM_DELAY" and text.isdigit() and int(text[:9]):
-            self.notes.append(f"line {number}: what follows starts up to {int(text[:9])} minutes later, drawn each time")
+        if name == "RANDOM_DELAY" and _small(text, 9999):
+            self.notes.append(f"line {number}: what follows starts up to {_small(text, 9999)} minutes later, drawn each time")
         return Assignment(number=number, raw=raw, name=name, value=text)
 
     def _known_zone(self, text: str) -> str | None:
-        """An unknown zone leaves the one before."""
+        """An unknown zone leaves the one before, an empty one none."""
         name = text.removeprefix(":")
-        path = PurePosixPath(name)
-        return name or None if not path.is_absolute() and ".." not in path.parts else self.zone
+        if not name:
+            return None
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, LookupError):
+            return self.zone
+        return name
 
     def _entry(self, number: int, raw: bytes, text: bytes, begin: int) -> Entry:
         words = list(_WORD.finditer(text))
