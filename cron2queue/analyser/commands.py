@@ -67,12 +67,6 @@ class Redirect(NamedTuple):
         """It sends standard output somewhere."""
         return self.operator.startswith("&>") or (self.operator.startswith(">") and self.fd in (None, 1))
 
-    @property
-    def writes_stderr(self) -> bool:
-        """It sends standard error somewhere."""
-        both = self.operator == ">&" and self.fd is None and not self.target.isdigit()
-        return self.operator.startswith("&>") or both or (self.operator.startswith(">") and self.fd == 2)
-
 
 class SimpleCommand(NamedTuple):
     """Words and redirects between two operators; a group's redirects make a command without words.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,3 @@ def _root(path: str) -> str:
 def host_of(file: CrontabFile) -> str:
     """The file's host: as the source said, else the folder above its /etc or /var, "" for this or the only machine."""
     return file.host if file.host is not None else _root(file.path)
-
-
-def by_host(files: Iterable[CrontabFile]) -> dict[str, list[CrontabFile]]:
-    """The files of each host, in reading order."""
-    hosts: dict[str, list[CrontabFile]] = {}
-    for file in files:
-        hosts.setdefault(host_of(file), []).append(file)
-    return hosts

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from cron2queue.analyser.commands import SimpleCommand, Word, read_command
+from cron2queue.analyser.commands import SimpleCommand, read_command
 
 _DEEPEST_SHELL = 4
 
@@ -81,7 +81,6 @@ _CONTAINER = {
     ("docker-compose", "exec"): _spec("-u --user -w --workdir -e --env", 1),
 }
 LOCKS = frozenset({"flock", "setlock", "lckdo", "lockrun", "with-lock-ex", "run-one", "run-this-one"})
-REMOTE = frozenset({"ssh", "docker", "podman", "docker-compose"})
 
 
 class Wrapper(NamedTuple):
@@ -250,8 +249,3 @@ def _only_asks(each: Invocation) -> bool:
     if any(w.program == "command" and w.has("-v", "-V") for w in each.wrappers):
         return True
     return each.program in ("perl", "python3", "python") and any("sleep" in word for word in each.words[1:2])
-
-
-def word_at(simple: SimpleCommand, text: str) -> Word | None:
-    """The word of a simple command with this text, for its column."""
-    return next((word for word in simple.words if word.text == text), None)

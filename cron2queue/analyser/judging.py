@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
 
 LONG = 30 * MINUTE
-NEVER, DUPLICATE = "never", "duplicate-entry"
+DUPLICATE = "duplicate-entry"
 _QUESTIONS = {
     "mostly_empty": "mostly-empty: does it mostly find nothing to do?",
     "overlap_hurts": "overlap-hurts: does it hurt when two copies run at once?",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 SHORT = 15 * MINUTE
 RARE = 6 * HOUR
 MOSTLY = 0.5
-DECLARED_REASON = "declared"
 
 
 @lru_cache(maxsize=16384)

@@ -37,12 +37,13 @@ class NoRedirect(EntryRule):
 
     Not flagged
         Commands with a redirect, a pipe or a wrapper such as chronic; files that set MAILTO to an address, since the mail
-        is wanted there. Several entries of one file are folded into one count.
+        is wanted there; BusyBox and systemd-cron, which send no such mail as a rule. Several entries of one file are folded into one count.
     """
 
     code = "C2Q303"
     severity = Severity.NOTE
     confidence = Confidence.PROVEN
+    dialects = frozenset({"debian", "cronie", "freebsd", "openbsd"})
     bad = ("0 5 * * * www-data /usr/bin/php /var/www/shop/report.php\n", 'MAILTO=""\n0 5 * * * www-data /opt/report.sh\n')
     good = (
         "0 5 * * * www-data /usr/bin/php /var/www/shop/report.php >> /var/log/report.log 2>&1\n",

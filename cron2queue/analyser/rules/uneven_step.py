@@ -37,7 +37,12 @@ class UnevenStep(EntryRule):
         "0 */5 * * * root /opt/a.sh\n",
         "0 3 */2 * * root /opt/a.sh\n",
     )
-    good = ("*/5 * * * * root /opt/a.sh\n", "0 */6 * * * root /opt/a.sh\n", "0 8-18/3 * * * root /opt/a.sh\n")
+    good = (
+        "*/5 * * * * root /opt/a.sh\n",
+        "*/60 * * * * root /opt/a.sh\n",
+        "0 */6 * * * root /opt/a.sh\n",
+        "0 8-18/3 * * * root /opt/a.sh\n",
+    )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """The first uneven step over a whole field."""
@@ -56,15 +61,15 @@ class UnevenStep(EntryRule):
         calendar, unit = calendar_of(entry), _UNITS[index]
         if calendar is None or step < 2:
             return None
-        if step >= size:
-            message = f"{text} is no interval of {step} {unit}s: it names {NAMES[index]} {low} only"
-            return message, f"write {low}, or another interval", Severity.WARNING
         if index == 2:
             return (
                 f"{text} is no interval of {step} days: it begins anew each month, so that the gap at its end differs",
                 "if the interval matters, count the days inside the command",
                 Severity.NOTE,
             )
+        if step > size:
+            message = f"{text} is no interval of {step} {unit}s: it names {NAMES[index]} {low} only"
+            return message, f"write {low}, or another interval", Severity.WARNING
         if index == 4 or size % step == 0:
             return None
         last = low + (size - 1) // step * step
