@@ -34,7 +34,7 @@ def ready(database: Database, count: int) -> None:
 
 
 def double(database: Database, condition: str, rows: int) -> None:
-    public_id = _RANDOM.get(database.name, "LEFT(SHA2(CONCAT(RAND(), id), 256), 32)")
+    public_id = _RANDOM.get(database.name, "LEFT(SHA2(CONCAT(NOW(6), RAND(), id), 256), 32)")
     insert = (
         f"INSERT INTO {{jobs}} (public_id, {_COPIED}) SELECT {public_id}, {_COPIED} FROM {{jobs}} WHERE {condition} LIMIT ?"
     )

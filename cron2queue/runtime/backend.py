@@ -62,19 +62,8 @@ class Want:
     worker: str
     token: str
     version: int = 0  # of the snapshot of pauses and limits that this claim goes by
-    after: tuple[int, int] | None = None  # low watermark: only this priority, only ids above
-
-    @property
-    def where(self) -> str:
-        """Exactly the claim index; the kinds are looked at row by row, the snapshot's version once."""
-        mark = " AND priority = ? AND id > ?" if self.after else ""
-        current = "(SELECT version FROM {controls} WHERE id = 1) = ?"
-        return f"queue = ? AND state = 'ready'{mark} AND kind IN ({marks(len(self.kinds))}) AND {current}"
-
-    @property
-    def parameters(self) -> tuple[Any, ...]:
-        """Those of `where`."""
-        return (self.queue, *(self.after or ()), *self.kinds, self.version)
+    after: tuple[int, int] | None = None  # low watermark: only jobs behind this priority and id
+    public_id: str | None = None  # this very job, for a broker that carries ids
 
     def lease(self, job_id: int) -> str:
         """The token of one job of this claim."""
@@ -125,13 +114,34 @@ class Backend:
 
     def candidates(self, session: Session, want: Want) -> list[Row]:
         """Jobs that could be claimed now, in their order; a backend may lock them."""
-        return session.rows(self.candidate_query(want), (*want.parameters, want.limit))
+        return session.rows(self.candidate_query(want), self.candidate_parameters(want))
 
-    @staticmethod
-    def candidate_query(want: Want) -> str:
-        """One queue, equality and order exactly as in the index: no sort, no look at any other row."""
-        order = "id" if want.after else "priority, id"
-        return f"SELECT {CANDIDATE_COLUMNS} FROM {{jobs}} WHERE {want.where} ORDER BY {order} LIMIT ?"
+    # Behind the mark, as a range of the claim index. The parameters are its priority and its id.
+    behind_mark: ClassVar[str] = "(priority, id) > (?, ?)"
+    marked_table: ClassVar[str] = "{jobs}"
+
+    def candidate_query(self, want: Want) -> str:
+        """One queue, equality and order exactly as in the index: no sort, no look at any other row.
+
+        The kinds are looked at row by row, the version of the snapshot of limits once.
+        """
+        table, mark = (self.marked_table, f" AND {self.behind_mark}") if want.after else ("{jobs}", "")
+        if want.public_id is not None:
+            mark += " AND public_id = ?"
+        return (
+            f"SELECT {CANDIDATE_COLUMNS} FROM {table} WHERE queue = ? AND state = 'ready'{mark} "
+            f"AND kind IN ({marks(len(want.kinds))}) AND (SELECT version FROM {{controls}} WHERE id = 1) = ? "
+            "ORDER BY priority, id LIMIT ?"
+        )
+
+    def candidate_parameters(self, want: Want) -> Row:
+        """Those of candidate_query."""
+        one = () if want.public_id is None else (want.public_id,)
+        return (want.queue, *self.mark_parameters(want.after), *one, *want.kinds, want.version, want.limit)
+
+    def mark_parameters(self, after: tuple[int, int] | None) -> Row:
+        """Those of behind_mark."""
+        return after or ()
 
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
         """Make the candidates this worker's own, each by a guarded UPDATE; those that another got first are left out."""
@@ -210,7 +220,7 @@ class Backend:
 
     def explain(self, session: Session, want: Want) -> str:
         """The plan of the claim, in the words of the server, for `check` and the tests."""
-        rows = session.rows("EXPLAIN " + self.candidate_query(want), (*want.parameters, want.limit))
+        rows = session.rows("EXPLAIN " + self.candidate_query(want), self.candidate_parameters(want))
         return "\n".join(" ".join(str(cell) for cell in row) for row in rows)
 
     def check_server(self, version: str) -> str | None:

@@ -66,6 +66,6 @@ def _already(session: Session, want: Want) -> list[Job]:
     return [job_of(row, want) for row in session.rows(query, (want.worker, want.token + "-%"))]
 
 
-def want_of(queue: str, kinds: Collection[str], limit: int, worker: str) -> Want:
+def want_of(queue: str, kinds: Collection[str], limit: int, worker: str, public_id: str | None = None) -> Want:
     """A claim with a token of its own."""
-    return Want(queue=queue, kinds=tuple(kinds), limit=limit, worker=worker, token=new_token())
+    return Want(queue=queue, kinds=tuple(kinds), limit=limit, worker=worker, token=new_token(), public_id=public_id)

@@ -17,7 +17,7 @@ class SkipLockedBackend(Backend):
 
     def candidates(self, session: Session, want: Want) -> list[Row]:
         """Locked until the transaction ends; rows that others have locked are left to them."""
-        return session.rows(self.candidate_query(want) + " FOR UPDATE SKIP LOCKED", (*want.parameters, want.limit))
+        return session.rows(self.candidate_query(want) + " FOR UPDATE SKIP LOCKED", self.candidate_parameters(want))
 
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
         """The rows are locked, so that they are still what they were."""

@@ -45,6 +45,23 @@ class WorkerVerbs(Desk):
             return claim.jobs + self.claim(queue, kinds=kinds, limit=left, worker=worker)
         return claim.jobs
 
+    def claim_job(self, public_id: str, queue: str, *, kinds: Collection[str], worker: str) -> Job | None:
+        """This very job, if it is ready in its queue and the limits leave room for it now; else None.
+
+        For a broker that carries ids: the same lease as in `claim`, so that a second message for the job finds nothing.
+        """
+        want = claiming.want_of(queue, kinds, 1, worker, public_id)
+        backend = self.backend
+        jobs = self.with_controls(
+            lambda session, controls: claiming.claim(session, backend, controls, replace(want, version=controls.version))
+        )
+        return jobs[0] if jobs else None
+
+    def is_ready(self, public_id: str) -> bool:
+        """Whether the job waits to be claimed."""
+        query = "SELECT 1 FROM {jobs} WHERE public_id = ? AND state = 'ready'"
+        return self.sessions.read(lambda session: session.value(query, (public_id,))) is not None
+
     def _limited(self, want: Want) -> bool:
         controls = self.controls()
         return controls.touches(want.kinds) or controls.queue(want.queue).concurrency is not None

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Row, Want
+from cron2queue.runtime.innodb import InnodbBackend
 from cron2queue.runtime.session import Session
-from cron2queue.runtime.skip_locked import SkipLockedBackend
 
 
-class MariadbBackend(SkipLockedBackend):
+class MariadbBackend(InnodbBackend):
     """SKIP LOCKED came with 10.6; RETURNING is there for INSERT and DELETE, not for UPDATE."""
 
     name: ClassVar[str] = "mariadb"
@@ -26,4 +26,4 @@ class MariadbBackend(SkipLockedBackend):
     def explain(self, session: Session, want: Want) -> str:
         """One line a table: the key that is used, and in Extra any sort."""
         query = "EXPLAIN " + self.candidate_query(want) + " FOR UPDATE SKIP LOCKED"
-        return "\n".join(" ".join(map(str, row)) for row in session.rows(query, (*want.parameters, want.limit)))
+        return "\n".join(" ".join(map(str, row)) for row in session.rows(query, self.candidate_parameters(want)))

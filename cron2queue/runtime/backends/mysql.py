@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Want
+from cron2queue.runtime.innodb import InnodbBackend
 from cron2queue.runtime.session import Session
-from cron2queue.runtime.skip_locked import SkipLockedBackend
 
 
-class MysqlBackend(SkipLockedBackend):
+class MysqlBackend(InnodbBackend):
     """SKIP LOCKED came with 8.0.1; there is no RETURNING."""
 
     name: ClassVar[str] = "mysql"
@@ -16,4 +16,4 @@ class MysqlBackend(SkipLockedBackend):
     def explain(self, session: Session, want: Want) -> str:
         """The tree: it names the index, and any sort."""
         query = "EXPLAIN FORMAT=TREE " + self.candidate_query(want) + " FOR UPDATE SKIP LOCKED"
-        return "\n".join(str(row[0]) for row in session.rows(query, (*want.parameters, want.limit)))
+        return "\n".join(str(row[0]) for row in session.rows(query, self.candidate_parameters(want)))

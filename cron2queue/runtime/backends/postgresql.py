@@ -57,7 +57,7 @@ class PostgresqlBackend(SkipLockedBackend):
             f"WITH picked AS MATERIALIZED ({inner} FOR UPDATE SKIP LOCKED) "
             f"UPDATE {{jobs}} j SET {change} FROM picked WHERE j.id = picked.id RETURNING {_RETURNED}"
         )
-        rows = session.rows(statement, (*want.parameters, want.limit, want.token + "-", want.worker))
+        rows = session.rows(statement, (*self.candidate_parameters(want), want.token + "-", want.worker))
         return sorted(rows, key=lambda row: (row[17], row[0]))
 
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:

@@ -29,7 +29,7 @@ class SqliteBackend(Backend):
             return []
         inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
         statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({inner}) RETURNING {CLAIM_COLUMNS}"
-        rows = session.rows(statement, (want.token + "-", want.worker, *want.parameters, want.limit))
+        rows = session.rows(statement, (want.token + "-", want.worker, *self.candidate_parameters(want)))
         return sorted(rows, key=lambda row: (row[17], row[0]))
 
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
@@ -48,5 +48,5 @@ class SqliteBackend(Backend):
 
     def explain(self, session: Session, want: Want) -> str:
         """The last column of each step is the sentence."""
-        rows = session.rows("EXPLAIN QUERY PLAN " + self.candidate_query(want), (*want.parameters, want.limit))
+        rows = session.rows("EXPLAIN QUERY PLAN " + self.candidate_query(want), self.candidate_parameters(want))
         return "\n".join(str(row[-1]) for row in rows)
