@@ -31,12 +31,14 @@ class TookTooLong(Cron2QueueError):
 def checked_within(
     seconds: int, database: str | None, plan: Path | None, *, notify: bool = False, every: float | None = None
 ) -> list[Judgement]:
-    """Look at everything, in at most so many seconds. With `every`, stay and tell hooks instead."""
+    """Look at everything, in at most so many seconds (hooks have times of their own). With `every`, stay and tell hooks."""
 
     def late(number: int, frame: FrameType | None) -> None:
         raise TookTooLong(f"no answer within {seconds} s")
 
-    if notify and every is not None:
+    if every is not None and not notify:
+        return [_trouble(Level.UNKNOWN, "configuration", UsageError("--every is for --notify", remedy="give both"))]
+    if every is not None:
         watch(operation(database, plan), every, sleep=time.sleep)
     signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
@@ -80,6 +82,7 @@ def _all(where: Operation, *, notify: bool) -> Iterator[Judgement]:
         yield from judgements
         yield from _never_came(where)
         if notify:
+            signal.alarm(0)  # a hook is never cut off in the middle of being told
             yield from told(where, store, status, judgements)
 
 

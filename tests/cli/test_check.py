@@ -3,12 +3,17 @@
 import json
 import os
 import re
+import signal
+import socket
 from pathlib import Path
 
 import pytest
 from command_line import run, start
 from databases import Database
 from scenes import accept, kill, register, shop
+
+from cron2queue.cli import checking
+from cron2queue.runtime.health import Judgement
 
 PLAN = 'format-version = 1\n[project]\ndatabase = "{}"\n{}'
 
@@ -157,3 +162,31 @@ def test_notify_stays_and_tells_again_and_again(sqlite_database: Database, tmp_p
         process.terminate()
         assert process.wait(60) == 143
         process.communicate()
+
+
+def test_every_alone_makes_no_sense(sqlite_database: Database) -> None:
+    ran = run("check", "--every", "5", "--database", sqlite_database.url)
+    assert ran.status == 3 and "--every is for --notify" in ran.out
+
+
+def test_a_look_that_takes_too_long_is_unknown(sqlite_database: Database) -> None:
+    """The database accepts the connection and never answers, as a host behind a silent firewall does."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"mysql+pymysql://root@127.0.0.1:{silent.getsockname()[1]}/x"
+        ran = run("check", "--timeout", "1", "--database", url)
+    assert ran.status == 3 and ran.out == "CRON2QUEUE UNKNOWN - time: no answer within 1 s\n"
+
+
+def test_no_alarm_is_running_while_hooks_are_told(
+    sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[float] = []
+
+    def told(*_: object) -> list[Judgement]:
+        left.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        return []
+
+    monkeypatch.setattr(checking, "told", told)
+    register(sqlite_database.store())
+    assert run("check", "--notify", "--timeout", "3000", "--plan", plan(tmp_path, sqlite_database)).status == 0
+    assert left == [0.0]
