@@ -5,7 +5,7 @@ Everything that is read from one command line is then read while it is at hand, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from cron2queue.analyser.finding import EntryId, Finding, NotJudged
 from cron2queue.analyser.folding import folded
 from cron2queue.analyser.judging import Ranking, verdict_of
 from cron2queue.analyser.naming import Names, job_name
+from cron2queue.analyser.registry import all_rules
 from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject
 
 if TYPE_CHECKING:
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
 Answers = tuple[tuple[Finding, ...], tuple[NotJudged, ...], tuple["Verdict", ...]]
 
 
-def question(rules: Sequence[Rule], subject: Subject, silence: Silence) -> Answers:
-    """All findings (silenced ones marked), what could not be judged, and the verdicts in order."""
+def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> Answers:
+    """The chosen rules' findings (silenced ones marked), what they could not judge, and the verdicts in order.
+
+    All rules are asked, since what is not to be shown still decides what becomes of an entry.
+    """
+    rules, shown = all_rules(), frozenset(rule.code for rule in chosen)
     findings, not_judged = _ask_whole([rule for rule in rules if not isinstance(rule, EntryRule)], subject, silence)
     verdicts = _entry_by_entry([rule for rule in rules if isinstance(rule, EntryRule)], subject, silence, findings)
-    context = ReviewContext(used_ignores=frozenset(silence.used), asked=frozenset(rule.code for rule in rules))
+    context = ReviewContext(used_ignores=frozenset(silence.used), asked=shown)
     for rule in rules:
         findings.extend(silence.mark(finding) for finding in rule.review(subject, context))
-    return tuple(findings), tuple(not_judged), verdicts
+    return (
+        tuple(finding for finding in findings if finding.code in shown),
+        tuple(each for each in not_judged if each.code in shown),
+        verdicts,
+    )
 
 
 def _ask_whole(rules: Iterable[Rule], subject: Subject, silence: Silence) -> tuple[list[Finding], list[NotJudged]]:

@@ -158,3 +158,11 @@ def test_pain_goes_from_lost_work_over_empty_pollers_to_long_runs() -> None:
         "# cron2queue: overlap-hurts=yes user-waits=yes takes=20m\n*/30 * * * * www-data /opt/long\n"
     )
     assert [each.name for each in judged(text).verdicts] == ["loser", "poller", "long"]
+
+
+def test_the_verdict_does_not_depend_on_which_findings_are_shown() -> None:
+    text = "0 3 * * * root dump > /b/$(date +%F).sql\n"
+    for options in ({"select": ("C2Q2",)}, {"ignore": ("C2Q301",)}):
+        result = judged(text, **options)
+        assert "C2Q301" not in {finding.code for finding in result.findings}
+        assert result.verdicts[0].decision is Decision.FIX
