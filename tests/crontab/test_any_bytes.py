@@ -179,29 +179,15 @@ def test_a_line_of_ten_megabytes_and_a_hundred_thousand_lines_are_read(name: str
 
 
 HOSTILE = [
-    b"1",
-    b"a",
-    b"*",
-    b" ",
-    b"1 ",
-    b"# dow ",
-    b"dow user ",
-    b"A=x ",
-    b"-",
-    b"@",
-    b"~",
-    b"0~",
-    b"A = ",
-    b"\t=",
-    b"'",
-    b"\\",
+    *[b"1", b"a", b"*", b" ", b"1 ", b"# dow ", b"dow user ", b"A=x ", b"-", b"@"],
+    *[b"~", b"0~", b"A = ", b"\t=", b"'", b"\\"],
 ]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-@pytest.mark.parametrize("end", [b"", b"x", b"\n* * * * * x\n"])
-def test_no_line_of_a_megabyte_sends_an_expression_back_and_forth(piece: bytes, end: bytes) -> None:
-    data = piece * (1_000_000 // len(piece)) + end
+@pytest.mark.parametrize("end", [b"", b"x\n* * * * * x\n"])
+def test_no_long_line_sends_an_expression_back_and_forth(piece: bytes, end: bytes) -> None:
+    data = piece * (100_000 // len(piece)) + end
     assert parse_anacrontab(data, path="x", dialect="debian").to_bytes() == data
     assert all(file.to_bytes() == data for file in readings(data))
     for begin in (b"", b"# ", b"0 1 * * * ", b"A="):
@@ -210,10 +196,14 @@ def test_no_line_of_a_megabyte_sends_an_expression_back_and_forth(piece: bytes, 
         assert has_entries(begin + data) in (True, False)
 
 
+STRANGE = [
+    *[b"9" * 5000, "²".encode(), "٣".encode(), b"-1", b"1e3"],
+    *[b"\xff", b"../../etc/passwd", b"Europe", b"UTC+99"],
+]
+
+
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    "value", [b"9" * 5000, "²".encode(), "٣".encode(), b"-1", b"1e3", b"\xff", b"../../etc/passwd", b"Europe"]
-)
+@pytest.mark.parametrize("value", STRANGE)
 def test_no_value_of_a_variable_that_a_daemon_looks_into_is_too_strange(name: str, value: bytes) -> None:
     variables = (b"RANDOM_DELAY", b"CRON_TZ", b"TZ", b"START_HOURS_RANGE", b"DELAY")
     data = b"".join(variable + b"=" + value + b"\n" for variable in variables) + b"@daily root x\n0 1 * * * root y\n"
