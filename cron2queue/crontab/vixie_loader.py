@@ -242,8 +242,8 @@ class VixieLoader:
         name = match.group() if match else b""
         end = self._skip_blanks(at + 1 + len(name))
         tokens = (b"@" + name,)
-        if self.rules.interval_nicknames and _SECONDS.match(name):
-            return _Timing(Interval(seconds=int(name)), tokens, end, quiet)
+        if self.rules.interval_nicknames and (name == b"every_second" or _SECONDS.match(name)):
+            return _Timing(Interval(seconds=1 if name == b"every_second" else int(name)), tokens, end, quiet)
         text = self.rules.nicknames.get(name)
         if text is None:
             raise _Refusal("bad time specifier", at)

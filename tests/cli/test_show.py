@@ -141,6 +141,14 @@ def test_wrong_words_are_usage_errors_without_a_traceback(arguments: tuple[str, 
     assert done.stdout == b""
 
 
+def test_more_starts_than_can_be_held_are_refused_with_what_to_do() -> None:
+    arguments = ("--kind", "user", "--dialect", "freebsd", "--at", "2026-01-01", "--until", "2027-01-01")
+    done = show("-", *arguments, "--format", "json", text=b"@every_second x\n")
+    assert done.returncode == 2
+    assert b"line 1 starts more than 1,000,000 times" in done.stderr
+    assert b"-n how many" in done.stderr
+
+
 def test_a_report_can_be_written_to_a_file(tmp_path: Path) -> None:
     target = tmp_path / "show.json"
     done = show("-", "--format", "json", "-o", str(target), text=b"* * * * * x\n")

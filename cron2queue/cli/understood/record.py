@@ -11,9 +11,11 @@ from zoneinfo import ZoneInfo
 from cron2queue.crontab.describe import describe
 from cron2queue.crontab.lines import CrontabFile, Entry, Malformed
 from cron2queue.crontab.schedule import Fire
+from cron2queue.errors import UsageError
 from cron2queue.redaction import redact
 
 SCHEMA = 1
+MOST_FIRES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +29,19 @@ class Asked:
 
 
 def fires_of(entry: Entry, asked: Asked) -> list[Fire]:
-    """The entry's next starts."""
+    """The entry's next starts.
+
+    Raises:
+        UsageError: there are more than anybody reads, or a machine holds.
+    """
     if asked.until is None:
         return entry.schedule.next_fires(asked.at, asked.zone, asked.count or 0)
-    return list(itertools.islice(entry.schedule.fires_between(asked.at, asked.until, asked.zone), asked.count))
+    wanted = MOST_FIRES + 1 if asked.count is None else asked.count
+    found = list(itertools.islice(entry.schedule.fires_between(asked.at, asked.until, asked.zone), wanted))
+    if len(found) > MOST_FIRES:
+        remedy = "bring --until nearer to --at, or say with -n how many are wanted"
+        raise UsageError(f"line {entry.number} starts more than {MOST_FIRES:,} times in that time", remedy=remedy)
+    return found
 
 
 def record(files: tuple[CrontabFile, ...], asked: Asked) -> dict[str, Any]:
