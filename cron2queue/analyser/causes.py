@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
@@ -40,7 +41,7 @@ def cause_of(file: CrontabFile, line: Malformed) -> str | None:
         return VARIABLE_WITHOUT_EFFECT
     if "newline" in message and "eof" in message.replace("end of file", "eof"):
         return NO_NEWLINE
-    if line.raw.startswith(BOM) and line is file.lines[0]:
+    if line.raw.startswith(BOM) and line.number == 1:
         return BYTE_ORDER_MARK
     if line.raw.strip(b" \t") in (b"\r\n", b"\r"):
         return CARRIAGE_RETURN
@@ -75,8 +76,22 @@ def blast(file: CrontabFile, line: Malformed) -> str:
         with_it = f", {count(entries, 'entry')} with it" if entries else ""
         return f"{name} ignores the whole file{with_it}"
     if line.effect is Effect.LINE:
-        return f"{name} skips this line"
+        return f"{name} {daemon(file.dialect).bad_line if file.dialect == 'freebsd' else 'skips this line'}"
     return f"{name} starts it at other times than are written"
+
+
+def bad_lines(file: CrontabFile) -> list[Malformed]:
+    """One for each physical line with something bad in it: FreeBSD's cron reads the rest of a line again, piece by piece."""
+    pieces: dict[int, list[Malformed]] = {}
+    for each in file.malformed:
+        pieces.setdefault(each.number, []).append(each)
+    if len(pieces) == len(file.malformed):
+        return list(file.malformed)
+    whole: dict[int, bytes] = {}
+    for line in file.lines:
+        if line.number in pieces:
+            whole[line.number] = whole.get(line.number, b"") + line.raw
+    return [replace(first[0], raw=whole.get(number, first[0].raw)) for number, first in pieces.items()]
 
 
 def lines_of_cause(subject: Subject, cause: str) -> Iterator[tuple[CrontabFile, Malformed]]:
@@ -84,6 +99,6 @@ def lines_of_cause(subject: Subject, cause: str) -> Iterator[tuple[CrontabFile, 
     for file in subject.files:
         if is_template_path(file.path):
             continue
-        for line in file.malformed:
+        for line in bad_lines(file):
             if cause_of(file, line) == cause and not is_template_head(line.raw.decode("utf-8", "surrogateescape")):
                 yield file, line

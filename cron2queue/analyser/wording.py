@@ -25,7 +25,9 @@ def ordinals(bits: int) -> str | None:
     if len(days) > 6:
         if days == list(range(days[0], days[-1] + 1)):
             return f"the {ordinal(days[0])} to {ordinal(days[-1])}"
-        return "an odd day" if days == list(range(1, 32, 2)) else f"one of {len(days)} days of the month"
+        if days in (list(range(1, 32, 2)), list(range(2, 32, 2))):
+            return "an odd day" if days[0] == 1 else "an even day"
+        return f"one of {len(days)} days of the month"
     return f"the {listed([ordinal(day) for day in days], last='or')}"
 
 

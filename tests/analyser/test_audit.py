@@ -221,3 +221,9 @@ def test_scripts_of_run_parts_folders_are_no_crontab_lines_and_no_herd() -> None
     assert {finding.code for finding in result.findings} == {"C2Q507"}
     assert {verdict.decision.value for verdict in result.verdicts} == {"KEEP"}
     assert result.load is None
+
+
+def test_a_line_that_the_daemon_reads_in_pieces_is_told_of_once() -> None:
+    file = crontab('FOO="a" b\n0 24 * * * /opt/c\n0 1 * * * /opt/d\n', dialect="freebsd", kind="user")
+    told = [(finding.code, finding.place.line) for finding in judged(file).findings if finding.code.startswith("C2Q1")]
+    assert told == [("C2Q101", 2), ("C2Q112", 1)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cron2queue.analyser.causes import blast, cause_of
+from cron2queue.analyser.causes import bad_lines, blast, cause_of
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
@@ -39,7 +39,7 @@ class MalformedLine(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every malformed line, in the daemon's own words."""
         for file in subject.files:
-            bad = file.malformed
+            bad = bad_lines(file)
             misread = {entry.number: entry for entry in file.entries if entry.misread} if bad else {}
             for line in bad:
                 text = line.raw.decode("utf-8", "surrogateescape")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rule import EntryRule, Subject
@@ -50,7 +51,10 @@ class NoTimeout(EntryRule):
         trade, locked = trade_of(entry.command), holds_lock(entry.command)
         if not locked and not known_scheduler(entry.command) and not (trade and trade.clashes):
             return
-        end = "every later start ends at once, silently" if locked else f"every {span(gap)} one more process stays"
+        if not daemon(file.dialect).second_copy:
+            end = f"{daemon(file.dialect).title} starts it no more"
+        else:
+            end = "every later start ends at once, silently" if locked else f"every {span(gap)} one more process stays"
         yield self.at_entry(
             subject,
             file,
