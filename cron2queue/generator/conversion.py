@@ -15,6 +15,7 @@ from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ, second_opinion
+from cron2queue.generator.rewriting import as_planned, rewrite
 from cron2queue.plan.blocks import Block, physical_lines, replaced
 from cron2queue.plan.manifest import Replacement, Source, digest
 from cron2queue.plan.model import MIGRATED, Plan
@@ -140,9 +141,15 @@ def _prove_target(move: Move, request: Request, engine: Engine) -> None:
     if found:
         first = "; ".join(map(str, found))
         raise CannotConvert(
-            f"{engine.engine_name()} would not start it as cron does: {first}",
-            remedy="move it out of the hour of the clock change (for 02:30 take 01:30 or 03:30), or leave it in cron",
+            f"{engine.engine_name()} would not start it as cron does: {first}", remedy=_way_out(move, request, engine)
         )
+
+
+def _way_out(move: Move, request: Request, engine: Engine) -> str:
+    other = rewrite(move, engine, request.at, request.zone)
+    if other is None:
+        return "move it out of the hour of the clock change, or leave it in cron"
+    return f'with schedule = "{other}" in its table it would start alike; or leave it in cron'
 
 
 def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], str]:
@@ -198,13 +205,24 @@ def _change(move: Move, request: Request) -> Change:
         raise CannotConvert("it is not one whole line of the file: this cron reads more or less than a line for it")
     if not move.file.loaded:
         raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
-    new, needs, note = _new(move, request)
+    wanted = _wanted(move)
+    new, needs, note = _new(wanted, request)
+    if wanted is not move:
+        note = f"starts at another time, as the plan says: {move.entry.schedule_text} before"
     name = move.job.name
     planned = request.dates.get(name)
     on = planned[1] if planned and planned[0] == (None if new is None else to_text(new)) else request.at.date()
     shadow = request.plan.project.shadow and move.job.migrated and new is not None
     block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow)
-    return Change(move=move, block=block, needs=needs, note=note, remark=_remark(move, request))
+    return Change(move=wanted, block=block, needs=needs, note=note, remark=_remark(wanted, request))
+
+
+def _wanted(move: Move) -> Move:
+    """For a target with a clock of its own, the entry at the time that the plan wants; cron's own line is moved later."""
+    converted = move.job.decision in MIGRATED or move.job.decision is Decision.GUARD
+    if converted and is_moved(move) and not engine_named(move.job.engine).in_cron:
+        return as_planned(move)
+    return move
 
 
 def _remark(move: Move, request: Request) -> str:
