@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from cron2queue.crontab.schedule import AtReboot, Calendar, Fire
+from cron2queue.crontab.schedule import Calendar, Fire
 from cron2queue.generator.engine import CannotConvert
 from cron2queue.generator.oncalendar import in_utc, in_zone, names_every_hour
 
@@ -50,15 +50,11 @@ def _line(calendar: Calendar) -> BeatLine:
         ("month_of_year", _field(calendar.months, 1, 12)),
         ("day_of_week", _field(weekdays, 0, 6)),
     )
-    if not all(text for _, text in fields):
-        raise CannotConvert("beat refuses a schedule that never fires")
     return BeatLine(fields=fields, zone=calendar.zone or "UTC", calendar=calendar)
 
 
 def beat_lines(schedule: Schedule, zone: ZoneInfo, at: datetime) -> list[BeatLine]:
     """The entries of beat for one schedule. Raises CannotConvert for what crontab() cannot say."""
-    if isinstance(schedule, AtReboot):
-        raise CannotConvert("beat knows no start of the machine; leave it in cron")
     if not isinstance(schedule, Calendar):
         raise CannotConvert("beat cannot keep this cron's intervals, which count from the end of the last run")
     if schedule.random:
@@ -73,7 +69,10 @@ def beat_lines(schedule: Schedule, zone: ZoneInfo, at: datetime) -> list[BeatLin
         if not name:
             raise CannotConvert("beat needs the name of the time zone", remedy="give --timezone")
         lines = in_zone(schedule, name)
-    return [_line(each.calendar) for each in lines]
+    possible = [_line(each.calendar) for each in lines if not each.calendar.never_fires]
+    if not possible:
+        raise CannotConvert("beat refuses a schedule that never fires")
+    return possible
 
 
 def fires_of(lines: Sequence[BeatLine], start: datetime, end: datetime) -> Iterator[Fire]:

@@ -1,4 +1,4 @@
-"""The line that stays in the crontab where the work goes into the job table: it enqueues, and holds nothing of the old command."""
+"""The crontab line of work that goes into the job table: it enqueues, and holds nothing of the old command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m cron2queue.runtime enqueue|work|lock`: the lean command line of producers and workers.
+"""`python -m cron2queue.runtime enqueue|work|lock|relay`: the lean command line of producers and workers.
 
 Cron starts `enqueue` each minute: nothing is imported here that it does not need.
 """
@@ -7,7 +7,7 @@ import argparse
 import sys
 from functools import partial
 
-from cron2queue.errors import Cron2QueueError
+from cron2queue.errors import Cron2QueueError, UsageError
 
 BUG = 70
 
@@ -58,7 +58,15 @@ def _enqueue(arguments: list[str]) -> int:
     return enqueue(arguments)
 
 
-_COMMANDS = {"enqueue": _enqueue, "work": _work, "lock": _lock}
+def _relay(arguments: list[str]) -> int:
+    try:
+        from cron2queue.runtime.celery.relaying import main as relay
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"the relay needs {missing.name}", remedy="pip install 'cron2queue[celery]'") from None
+    return relay(arguments)
+
+
+_COMMANDS = {"enqueue": _enqueue, "work": _work, "lock": _lock, "relay": _relay}
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.crontab.schedule import AtReboot
 from cron2queue.generator.celery_files import celery_artifacts, refuse_for_celery
 from cron2queue.generator.celery_schedule import beat_lines, fires_of
-from cron2queue.generator.engine import CannotConvert, Engine
+from cron2queue.generator.engine import CannotConvert, CronCommand, Engine
+from cron2queue.generator.producer_line import producer_line
 from cron2queue.runtime.settings import Overlap
 
 if TYPE_CHECKING:
@@ -37,8 +39,9 @@ class CeleryBeat(Engine):
         if plan.project.shadow:
             raise CannotConvert("beat cannot stand beside the old line in shadow mode", remedy='use engine "celery"')
 
-    def cron_command(self, move: Move, plan: Plan) -> None:
-        """Nothing stays in the crontab."""
+    def cron_command(self, move: Move, plan: Plan) -> CronCommand | None:
+        """Nothing stays in the crontab, but what starts with the machine: beat cannot tell that from a start of its own."""
+        return producer_line(move, plan) if isinstance(move.entry.schedule, AtReboot) else None
 
     def fires(self, move: Move, start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[Fire]:
         """When beat enqueues the job."""

@@ -1,0 +1,162 @@
+"""The Celery application of a plan: its kinds as tasks, its queues as quorum queues, and settings that lose nothing."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celery import Celery, signals
+
+from cron2queue.errors import Cron2QueueError
+from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery.beat import SCHEDULER, Schedules, beat_schedule
+from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, MARGIN_SECONDS, Topology, broker_url, is_redis, task_name
+from cron2queue.runtime.celery.deliveries import Delivery
+from cron2queue.runtime.celery.executor import Executor
+from cron2queue.runtime.settings import JobSettings, Settings, read_settings
+from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
+from cron2queue.runtime.worker.nursery import Nursery
+from cron2queue.runtime.worker.options import Timing, WorkerOptions
+
+_LONGEST_ID = 64
+_BROKER_HEARTBEAT = 30
+
+
+def configuration(settings: Settings, url: str) -> dict[str, Any]:
+    """Celery's settings. What is not here keeps Celery's default."""
+    topology = Topology.of(settings)
+    return {
+        "broker_url": url,
+        "broker_connection_retry_on_startup": True,
+        "broker_heartbeat": _BROKER_HEARTBEAT,
+        "broker_transport_options": redis.transport_options(settings) if is_redis(url) else {"confirm_publish": True},
+        "task_default_exchange": topology.base,
+        "task_default_exchange_type": "topic",
+        "task_default_queue": topology.name(next(iter(topology.timeouts))),
+        "task_default_queue_type": "quorum",
+        "task_queues": topology.queues(),
+        "task_create_missing_queues": False,
+        # A message is acknowledged when its row is settled, and comes back when its worker is lost before.
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "worker_prefetch_multiplier": 1,
+        # A run goes on without its broker: the row is what counts, and a second message for it finds nothing to do.
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        # Results, states and retries stand in the job table; nothing else is asked or told through the broker.
+        "task_ignore_result": True,
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "enable_utc": True,
+        "timezone": settings.project.timezone or "UTC",
+    }
+
+
+@dataclass(slots=True)
+class Runner:
+    """What the tasks call. Each process of the pool starts its own executor with its first job."""
+
+    options: WorkerOptions
+    executor: Executor | None = None
+    owner: int = 0
+
+    def run(self, kind: str, public_id: object, queue: object) -> bool:
+        """Run the row that a message names; False when there was nothing to do, or it is no message of ours."""
+        if not (isinstance(public_id, str) and isinstance(queue, str) and len(public_id) <= _LONGEST_ID):
+            return False
+        if queue not in self.options.queues or not public_id.isalnum():
+            return False
+        if self.executor is None or self.owner != os.getpid():
+            self.executor, self.owner = Executor.start(self.options), os.getpid()
+        try:
+            return self.executor.run(Delivery.of(public_id, queue, kind))
+        except Cron2QueueError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End this process's executor, if it has one."""
+        executor, self.executor = self.executor, None
+        if executor is not None and self.owner == os.getpid():
+            executor.close()
+
+    def check(self, settings: Settings, url: str) -> None:
+        """Before any job: the handlers can be loaded, and a Redis keeps what it is given."""
+        if is_redis(url):
+            redis.check_server(url, settings)
+        nursery = Nursery(self.options)
+        nursery.start()
+        nursery.close()
+
+
+def options_of(settings: Settings, plan: Path, environment: Mapping[str, str], lease: float) -> WorkerOptions:
+    """How one process of the pool works: one job at a time, of any queue of the plan."""
+    names = Topology.of(settings).timeouts
+    return WorkerOptions(
+        database=environment.get(DATABASE_VARIABLE) or settings.project.database,
+        prefix=settings.project.prefix,
+        plan=plan,
+        queues=dict.fromkeys(names, 1),
+        limits=settings.queues,
+        children=1,
+        timing=Timing(lease=lease),
+    )
+
+
+def application(
+    plan: Path, *, environment: Mapping[str, str] | None = None, lease: float = 30.0, beat: Schedules | None = None
+) -> Celery:
+    """The application of a plan. The broker is CRON2QUEUE_BROKER_URL's, the database CRON2QUEUE_DATABASE_URL's or the plan's.
+
+    `lease`: seconds, the same for all workers of a database. `beat`: by job, the fields of its crontab() entries and their
+    zone. Raises UsageError or InputError for a plan, or a broker, that cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    settings, url = read_settings(plan), broker_url(environment)
+    if is_redis(url):
+        redis.refuse_what_must_not_be_lost(settings)
+    options = options_of(settings, plan, environment, lease)
+    runner = Runner(options)
+    app = Celery(f"c2q.{settings.project.name}", set_as_current=False)
+    app.conf.update(configuration(settings, url))
+    if beat:
+        app.conf.update(beat_scheduler=SCHEDULER, beat_schedule=beat_schedule(beat, settings, plan, options.database))
+    for kind, job in _kinds(settings).items():
+        _add_task(app, runner, kind, job)
+    _listen(runner, settings, url)
+    return app
+
+
+def _kinds(settings: Settings) -> dict[str, JobSettings]:
+    return {job.kind: job for job in settings.jobs.values() if job.decision in ("queue", "split")}
+
+
+def _add_task(app: Celery, runner: Runner, kind: str, job: JobSettings) -> None:
+    """One kind. Its own time limit ends a run; Celery's only ends a process in which that has failed."""
+    limit = None if job.timeout is None else job.timeout + job.grace + ADMISSION_SECONDS + MARGIN_SECONDS
+
+    @app.task(name=task_name(kind), time_limit=limit, max_retries=0)  # type: ignore[untyped-decorator]
+    def run(public_id: object = None, queue: object = None) -> bool:
+        return runner.run(kind, public_id, queue)
+
+
+def _listen(runner: Runner, settings: Settings, url: str) -> None:
+    """Celery's signals; the references are kept, since `runner` lives as long as the application."""
+
+    def check(**_: Any) -> None:
+        try:
+            runner.check(settings, url)
+        except Cron2QueueError as trouble:
+            raise SystemExit(f"cron2queue: {trouble}") from None
+
+    def close(**_: Any) -> None:
+        runner.close()
+
+    _connect(signals.worker_init, check)
+    _connect(signals.worker_process_shutdown, close)
+
+
+def _connect(signal: Any, act: Callable[..., None]) -> None:
+    signal.connect(act, weak=False)

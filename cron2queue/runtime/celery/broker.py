@@ -1,0 +1,121 @@
+"""Which broker, under which names: what relay and workers declare, so that both declare the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from cron2queue.errors import UsageError
+from cron2queue.runtime.settings import JobSettings, Settings
+
+if TYPE_CHECKING:
+    from kombu import Exchange, Queue
+
+BROKER_VARIABLE: Final = "CRON2QUEUE_BROKER_URL"
+DEFAULT_BROKER: Final = "amqp://guest:guest@127.0.0.1:5672//"
+TASK_PREFIX: Final = "c2q."
+# A message may wait in a worker until its queue's limit has room for its job; after that it is dropped, and sent anew.
+ADMISSION_SECONDS: Final = 20.0
+# What Celery's own limits stand above those of the job: they are the backstop of the backstop.
+MARGIN_SECONDS: Final = 60.0
+_SERVERS_OWN_TIMEOUT: Final = 1800.0  # RabbitMQ's default; never ask for less
+_UNLIMITED: Final = 7 * 86400.0  # for jobs without a time limit
+_DELIVERY_LIMIT: Final = 20
+
+
+def broker_url(environment: Mapping[str, str]) -> str:
+    """Where the broker is. It holds a password, so that it stands in the environment and not in the plan."""
+    return environment.get(BROKER_VARIABLE) or DEFAULT_BROKER
+
+
+def is_redis(url: str) -> bool:
+    """Whether this broker is Redis. Raises UsageError for one that is neither Redis nor RabbitMQ."""
+    scheme = urlsplit(url).scheme.partition("+")[0]
+    if scheme in ("redis", "rediss", "sentinel"):
+        return True
+    if scheme in ("amqp", "amqps", "pyamqp"):
+        return False
+    raise UsageError(f"{scheme or 'this'}:// is no broker that is known here", remedy="use amqp:// (RabbitMQ) or redis://")
+
+
+def longest_run(jobs: Mapping[str, JobSettings], queue: str | None = None) -> float:
+    """Seconds that the longest job (of one queue) may take, its end by force included."""
+    own = [job for job in jobs.values() if job.decision in ("queue", "split") and queue in (None, job.queue)]
+    return max((_UNLIMITED if job.timeout is None else job.timeout + job.grace for job in own), default=0.0)
+
+
+def consumer_timeout(settings: Settings, queue: str | None = None) -> float:
+    """Seconds after which the broker may take a message back that no worker has acknowledged: above the longest job."""
+    return max(_SERVERS_OWN_TIMEOUT, longest_run(settings.jobs, queue) + ADMISSION_SECONDS + 2 * MARGIN_SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Names of exchanges and queues, and how long a message of each queue may stay unacknowledged, in seconds."""
+
+    project: str
+    timeouts: Mapping[str, float]
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Topology":
+        """What the plan's jobs need."""
+        queues = {job.queue for job in settings.jobs.values() if job.decision in ("queue", "split")}
+        if not queues:
+            raise UsageError("the plan queues no job", remedy='set decision = "queue" in the table of one')
+        return cls(project=settings.project.name, timeouts={name: consumer_timeout(settings, name) for name in sorted(queues)})
+
+    @property
+    def base(self) -> str:
+        """What all names begin with."""
+        return f"c2q.{self.project}"
+
+    def name(self, queue: str) -> str:
+        """The broker's name for a queue of the plan."""
+        return f"{self.base}.{queue}"
+
+    def exchange(self) -> "Exchange":
+        """Where ids are published; of type topic, as Celery's delayed delivery for quorum queues wants it."""
+        from kombu import Exchange
+
+        return Exchange(self.base, type="topic", durable=True)
+
+    def queue(self, name: str) -> "Queue":
+        """A queue of the plan at the broker: replicated, and what is rejected for good goes to the dead letters."""
+        arguments = {
+            "x-delivery-limit": _DELIVERY_LIMIT,
+            "x-dead-letter-exchange": self.dead_exchange,
+            "x-dead-letter-routing-key": self.dead_queue,
+            "x-consumer-timeout": int(self.timeouts[name] * 1000),
+        }
+        return _quorum(self.name(name), self.exchange(), arguments)
+
+    def queues(self) -> "list[Queue]":
+        """All of them."""
+        return [self.queue(name) for name in self.timeouts]
+
+    @property
+    def dead_exchange(self) -> str:
+        """Where rejected messages go."""
+        return f"{self.base}!dead"
+
+    @property
+    def dead_queue(self) -> str:
+        """Where the relay finds them; a name that no queue of a plan can have."""
+        return f"{self.base}!dead"
+
+    def dead_letters(self) -> "Queue":
+        """The queue of dead letters."""
+        from kombu import Exchange
+
+        return _quorum(self.dead_queue, Exchange(self.dead_exchange, type="direct", durable=True), {})
+
+
+def _quorum(name: str, exchange: "Exchange", arguments: Mapping[str, Any]) -> "Queue":
+    from kombu import Queue
+
+    return Queue(name, exchange, routing_key=name, durable=True, queue_arguments={"x-queue-type": "quorum", **arguments})
+
+
+def task_name(kind: str) -> str:
+    """The Celery task of a kind."""
+    return TASK_PREFIX + kind

@@ -1,0 +1,99 @@
+"""Messages on their way to becoming runs: each names one row, and ends when that row is no longer in this process's hands."""
+
+import threading
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cron2queue.runtime.celery.broker import ADMISSION_SECONDS
+from cron2queue.runtime.jobs import Job, Settlement
+from cron2queue.runtime.store import Store
+from cron2queue.runtime.worker.pump import Pump
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivery:
+    """One message. `job` is set once its row is claimed; `over` once nothing is left to do for it.
+
+    `patient_until` (CLOCK_MONOTONIC) bounds how long a job that is ready waits for room under its queue's limit.
+    """
+
+    public_id: str
+    queue: str
+    kind: str
+    patient_until: float
+    job: Job | None = None
+    over: bool = False
+
+    @classmethod
+    def of(cls, public_id: str, queue: str, kind: str) -> "Delivery":
+        """A message that has just arrived."""
+        return cls(public_id=public_id, queue=queue, kind=kind, patient_until=time.monotonic() + ADMISSION_SECONDS)
+
+
+@dataclass(slots=True)
+class Deliveries:
+    """All messages in the hands of this process; read and written by the pump and by who waits for one."""
+
+    open: list[Delivery] = field(default_factory=list)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, delivery: Delivery) -> None:
+        """A message has arrived."""
+        with self.turn:
+            self.open.append(delivery)
+
+    def waiting(self, queue: str, kinds: Collection[str]) -> list[Delivery]:
+        """Those of this queue and these kinds whose rows are not claimed yet."""
+        with self.turn:
+            return [each for each in self.open if each.job is None and each.queue == queue and each.kind in kinds]
+
+    def end(self, held: Collection[str]) -> bool:
+        """End what was claimed under a lease that is not held any more, and forget what is over; whether any was."""
+        with self.turn:
+            for each in self.open:
+                each.over = each.over or (each.job is not None and each.job.lease.token not in held)
+            ended = [each for each in self.open if each.over]
+            self.open = [each for each in self.open if not each.over]
+        return bool(ended)
+
+
+class DeliveredStore(Store):
+    """A store whose claims are for the rows that messages have named, and for no others."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.deliveries = Deliveries()
+
+    def claim(self, queue: str, *, kinds: Collection[str], limit: int, worker: str) -> list[Job]:
+        """The rows of delivered messages that are this worker's from now on.
+
+        A row that is claimed by another, or has ended, ends its message: the lease, not the message, is the right to run.
+        """
+        found: list[Job] = []
+        for each in self.deliveries.waiting(queue, kinds)[:limit]:
+            each.job = self.claim_job(each.public_id, queue, kinds=kinds, worker=worker)
+            if each.job is not None:
+                found.append(each.job)
+            elif time.monotonic() >= each.patient_until or not self.is_ready(each.public_id):
+                each.over = True
+        return found
+
+    def settle_and_claim(
+        self, settlements: Sequence[Settlement], queue: str, *, kinds: Collection[str], limit: int, worker: str
+    ) -> tuple[list[bool], list[Job]]:
+        """One after the other: there is seldom more than one of each."""
+        return self.settle(settlements), self.claim(queue, kinds=kinds, limit=limit, worker=worker)
+
+
+class DeliveryPump(Pump):
+    """The pump of a worker, fed by messages instead of by looks at the table."""
+
+    def _act(self) -> None:
+        super()._act()
+        assert isinstance(self.store, DeliveredStore)
+        held = {each.job.lease.token for each in self.crew.assignments()}
+        held |= {each.job.lease.token for each in self.waiting}
+        if self.store.deliveries.end(held):
+            self.control.wake_warden()

@@ -1,0 +1,120 @@
+"""The broker as the relay sees it: declare, publish with confirms, count what waits, empty the dead letters."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celery import Celery
+
+from cron2queue.runtime.celery.broker import Topology, task_name
+
+_SECONDS: Final = 20.0  # for one answer of the broker
+_MOST_DEAD: Final = 100  # dead letters in one look
+_FIRST, _LATER = 9, 0  # the broker's two classes (RabbitMQ 4: above 4, and the rest); older quorum queues know none
+_PLAIN_PRIORITY: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A message that the broker gave up: what it names, as far as that can be read, and the broker's reason."""
+
+    task: str
+    public_id: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Publisher:
+    """One connection, made when it is needed; any trouble is raised, and `reset` begins anew."""
+
+    app: Celery
+    topology: Topology
+    _connection: Any = None
+    _producer: Any = None
+    _channel: Any = None
+    _declared: set[str] = field(default_factory=set)
+
+    def errors(self) -> tuple[type[BaseException], ...]:
+        """What a broker that is away or unwilling raises."""
+        from kombu.exceptions import KombuError
+
+        connection = self.app.connection_for_write()
+        return (OSError, KombuError, *connection.connection_errors, *connection.channel_errors)
+
+    def reset(self) -> None:
+        """Drop the connection; what was not confirmed counts as not sent."""
+        connection, self._connection, self._producer, self._channel = self._connection, None, None, None
+        self._declared.clear()
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+    def _open(self) -> None:
+        if self._connection is not None:
+            return
+        # No heartbeat: nothing listens between two rounds. Each round speaks to the broker, and waits for its answer.
+        self._connection = self.app.connection_for_write(heartbeat=0, connect_timeout=_SECONDS)
+        self._connection.ensure_connection(max_retries=1, timeout=_SECONDS)
+        self._channel = self._connection.channel()
+        self._producer = self.app.amqp.Producer(self._connection.channel(), auto_declare=False)
+        self.topology.dead_letters()(self._channel).declare()
+        for name in self.topology.timeouts:
+            self._declare(name)
+
+    def _declare(self, name: str) -> None:
+        self.topology.queue(name)(self._channel).declare()
+        self._declared.add(name)
+
+    def send(self, queue: str, kind: str, public_id: str, priority: int) -> None:
+        """Publish one id; returns when the broker has it on disk."""
+        self._open()
+        name = self.topology.name(queue)
+        self.app.send_task(
+            task_name(kind),
+            args=(public_id, queue),
+            exchange=self.topology.base,
+            routing_key=name,
+            producer=self._producer,
+            declare=[],
+            retry=False,
+            confirm_timeout=_SECONDS,
+            ignore_result=True,
+            priority=_FIRST if priority < _PLAIN_PRIORITY else _LATER,
+            delivery_mode=2,
+        )
+
+    def waiting(self, queue: str) -> int:
+        """How many messages wait in a queue of the plan. A queue that was taken away is declared again: then none."""
+        self._open()
+        try:
+            answer = self.topology.queue(queue)(self._channel).queue_declare(passive=True)
+        except self._connection.channel_errors:
+            self._channel = self._connection.channel()
+            self._declare(queue)
+            return 0
+        return int(answer.message_count)
+
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """Take the dead letters that are there. Each is acknowledged after it was handed out."""
+        self._open()
+        dead = self.topology.dead_letters()(self._channel)
+        for _ in range(_MOST_DEAD):
+            message = dead.get(no_ack=False)
+            if message is None:
+                return
+            yield _dead_letter(message)
+            message.ack()
+
+
+def _dead_letter(message: Any) -> DeadLetter:
+    """Whatever stands in a message, nothing of it can hurt."""
+    headers = message.headers if isinstance(message.headers, dict) else {}
+    deaths = headers.get("x-death")
+    reason = deaths[0].get("reason") if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict) else None
+    arguments: Any = None
+    with suppress(Exception):  # a body that is no JSON, or of another encoding
+        arguments = message.payload[0]
+    named = isinstance(arguments, list) and bool(arguments) and isinstance(arguments[0], str)
+    public_id = arguments[0][:64] if named else ""
+    return DeadLetter(task=str(headers.get("task") or "?")[:200], public_id=public_id, reason=str(reason or "?")[:100])

@@ -1,0 +1,140 @@
+"""The relay: sends the ids of ready jobs to the broker, and sends again what must have been lost on the way.
+
+The job table is the outbox. What is `ready` there and not known here as sent is sent; nothing is noted anywhere but in
+this process, so that a kill at any point costs a few second messages at most, and these find a row that is claimed or done.
+At most `window` ids of a queue are at the broker at one time, the best priorities first: the backlog stays in the table,
+where it is counted, limited, paused and put in order.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from cron2queue.runtime.backend import marks
+from cron2queue.runtime.celery.publishing import DeadLetter
+from cron2queue.runtime.store import Store
+from cron2queue.text import safe_text
+
+log = logging.getLogger("cron2queue.relay")
+
+_DEAD_LETTERS_EVERY = 5.0
+
+
+class Ready(NamedTuple):
+    """A row that waits to be claimed. `since` (micros) changes each time that it becomes ready."""
+
+    public_id: str
+    kind: str
+    priority: int
+    since: int
+
+
+class Broker(Protocol):
+    """What the relay needs of a broker."""
+
+    def send(self, queue: str, kind: str, public_id: str, priority: int) -> None:
+        """Returns when it is safe there; raises otherwise."""
+
+    def waiting(self, queue: str) -> int:
+        """How many messages wait in a queue."""
+
+    def dead_letters(self) -> Iterable[DeadLetter]:
+        """Take what was given up."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was sent for one row: for which of its times of being ready, and when (CLOCK_MONOTONIC)."""
+
+    since: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayOptions:
+    """`kinds` by queue. `window`: ids at the broker at one time; `again`: seconds after which a lost one is sent anew."""
+
+    kinds: dict[str, tuple[str, ...]]
+    window: int = 500
+    again: float = 60.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Relay:
+    """Rounds over all queues. `sent` holds nothing that is not ready any more."""
+
+    store: Store
+    broker: Broker
+    options: RelayOptions
+    clock: Callable[[], float] = time.monotonic
+    sent: dict[str, dict[str, Sent]] = field(default_factory=dict)
+    dead_letters_at: float = 0.0
+
+    def round(self) -> int:
+        """Bring due jobs over, and send what is not at the broker; how many messages were sent."""
+        self.store.move_due()
+        self.store.forget_controls()
+        number = sum(self._queue(queue, kinds) for queue, kinds in self.options.kinds.items())
+        if self.clock() >= self.dead_letters_at:
+            self.dead_letters_at = self.clock() + _DEAD_LETTERS_EVERY
+            self._take_dead_letters()
+        return number
+
+    def _queue(self, queue: str, kinds: Sequence[str]) -> int:
+        sent = self.sent.setdefault(queue, {})
+        if self.store.controls().queue(queue).paused:
+            sent.clear()  # what its messages find now is a closed door: after the pause all are sent anew
+            return 0
+        # Counted before the rows are read: who is claimed in between makes fewer rows, never a message too few.
+        at_broker = self.broker.waiting(queue) if self._any_overdue(sent) else None
+        rows = self._ready(queue, kinds)
+        self._forget_gone(sent, rows)
+        lost = at_broker is not None and at_broker < len(sent)
+        number = 0
+        for row in rows:
+            known = sent.get(row.public_id)
+            if known is None or (lost and self._is_overdue(known)):
+                self.broker.send(queue, row.kind, row.public_id, row.priority)
+                sent[row.public_id] = Sent(row.since, self.clock())
+                number += 1
+        if lost:
+            log.info("fewer messages at the broker than ready jobs: sent again", extra={"queue": queue, "at_broker": at_broker})
+        return number
+
+    def _any_overdue(self, sent: dict[str, Sent]) -> bool:
+        return any(map(self._is_overdue, sent.values()))
+
+    def _is_overdue(self, known: Sent) -> bool:
+        return self.clock() - known.at >= self.options.again
+
+    def _ready(self, queue: str, kinds: Sequence[str]) -> list[Ready]:
+        """The first rows of the queue, in the order and by the index of a claim."""
+        query = (
+            "SELECT public_id, kind, priority, ready_at FROM {jobs} WHERE queue = ? AND state = 'ready' "
+            f"AND kind IN ({marks(len(kinds))}) ORDER BY priority, id LIMIT ?"
+        )
+        parameters = (queue, *kinds, self.options.window)
+        return self.store.sessions.read(
+            lambda session: [Ready(row[0], row[1], row[2], int(row[3] or 0)) for row in session.rows(query, parameters)]
+        )
+
+    @staticmethod
+    def _forget_gone(sent: dict[str, Sent], rows: Sequence[Ready]) -> None:
+        """Claimed, ended, or ready for another time since (a retry): no message of ours stands for it."""
+        since = {row.public_id: row.since for row in rows}
+        for public_id in [name for name, known in sent.items() if since.get(name) != known.since]:
+            del sent[public_id]
+
+    def _take_dead_letters(self) -> None:
+        """Nothing is lost with them, since the rows are where they were; those still ready are sent anew."""
+        for each in self.broker.dead_letters():
+            log.warning(
+                "a message for %s was given up by the broker: %s",
+                safe_text(each.public_id) or "no job of ours",
+                safe_text(each.reason),
+                extra={"task": safe_text(each.task)},
+            )
+            for sent in self.sent.values():
+                sent.pop(each.public_id, None)

@@ -1,0 +1,174 @@
+"""`python -m cron2queue.runtime relay`: the relay as a process, from its options to its end."""
+
+import argparse
+import logging
+import os
+import select
+import signal
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+from cron2queue.errors import Cron2QueueError, UsageError
+from cron2queue.runtime.address import parse
+from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery.application import application
+from cron2queue.runtime.celery.broker import BROKER_VARIABLE, Topology, broker_url, is_redis
+from cron2queue.runtime.celery.publishing import Publisher
+from cron2queue.runtime.celery.relay import Relay, RelayOptions
+from cron2queue.runtime.settings import PLAN_NAME, Settings, read_settings
+from cron2queue.runtime.store import Store
+from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE, start_logging
+from cron2queue.runtime.worker.hints import Hint, hints_for
+from cron2queue.runtime.worker.notify import ServiceManager
+
+log = logging.getLogger("cron2queue.relay")
+
+_LONGEST_PAUSE = 5.0
+_BUSY_SECONDS = 0.02  # after a round that sent something: more is likely
+
+_DESCRIPTION = """Send the ids of ready jobs to the broker of Celery, until told to stop.
+
+Examples:
+  python -m cron2queue.runtime relay --plan cron2queue.toml
+  python -m cron2queue.runtime relay --again 30          send anew after half a minute what was lost on the way
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class RelayProcess:
+    """Rounds until a signal comes. Trouble with the database or the broker is told once and waited out."""
+
+    relay: Relay
+    publisher: Publisher
+    manager: ServiceManager
+    hints: list[Hint]
+    poll_seconds: float
+    once: bool = False
+    random: Random = field(default_factory=Random)
+    stopping: bool = False
+    failures: int = 0
+    expected: tuple[type[BaseException], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.expected = (Cron2QueueError, *self.publisher.errors())
+
+    def run(self) -> None:
+        """The loop. With `once`, until a round finds nothing to send."""
+        wake = self._hear_signals()
+        self.manager.say("READY=1", "STATUS=relaying")
+        while not self.stopping:
+            number = self._round()
+            self.manager.say("WATCHDOG=1")
+            if self.once and not self.failures and not number:
+                break
+            self._wait(wake, number)
+        self.manager.say("STOPPING=1")
+        self.publisher.reset()
+
+    def _hear_signals(self) -> int:
+        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.stopping = True
+
+        for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(each, stop)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        return reading
+
+    def _round(self) -> int:
+        try:
+            number = self.relay.round()
+        except self.expected as trouble:
+            if not self.failures:
+                log.error("the relay waits: %s: %s", type(trouble).__name__, trouble)
+            self.failures += 1
+            if not isinstance(trouble, Cron2QueueError):
+                self.publisher.reset()
+            return 0
+        if self.failures:
+            log.info("the relay goes on")
+        self.failures = 0
+        return number
+
+    def _wait(self, wake: int, number: int) -> None:
+        if self.stopping:
+            return
+        if self.failures:
+            seconds = min(_LONGEST_PAUSE, 0.1 * 2 ** min(self.failures, 10)) * self.random.uniform(0.5, 1.0)
+            select.select([wake], [], [], seconds)
+            return
+        until = time.monotonic() + (_BUSY_SECONDS if number else self.poll_seconds)
+        readable, _, _ = select.select(
+            [wake, *(hint.descriptor for hint in self.hints)], [], [], max(0.0, until - time.monotonic())
+        )
+        for hint in self.hints:
+            if hint.descriptor in readable:
+                hint.drain()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `relay`."""
+    add = parser.add_argument
+    add("--plan", type=Path, default=Path(PLAN_NAME), metavar="FILE", help=f"the plan (default: {PLAN_NAME})")
+    add("--database", metavar="URL", help=f"default: {DATABASE_VARIABLE}, then the plan's")
+    add("--broker", metavar="URL", help=f"default: {BROKER_VARIABLE}")
+    add("--window", type=int, default=500, metavar="N", help="ids of a queue at the broker at one time")
+    add("--again", type=float, default=60.0, metavar="SECONDS", help="send anew what is not claimed so long and not there")
+    add("--poll", type=float, default=0.25, metavar="SECONDS", help="between two looks at queues where nothing happens")
+    add("--once", action="store_true", help="leave when nothing is left to send")
+    add("--log", choices=["text", "json"], default="text", help="form of the log on stderr")
+    add("--quiet", action="store_true", help="log warnings and errors only")
+
+
+def _relay_options(arguments: argparse.Namespace, settings: Settings) -> RelayOptions:
+    for name in ("window", "again", "poll"):
+        if not getattr(arguments, name) > 0:
+            raise UsageError(f"--{name} must be above 0")
+    names = Topology.of(settings).timeouts
+    # Any kind may stand in any queue, as for workers.
+    kinds = tuple(sorted({job.kind for job in settings.jobs.values() if job.decision in ("queue", "split")}))
+    return RelayOptions(kinds=dict.fromkeys(names, kinds), window=arguments.window, again=arguments.again)
+
+
+def relay(arguments: argparse.Namespace) -> int:
+    """Be the relay; 0 after a clean stop."""
+    start_logging(arguments.log, quiet=arguments.quiet)
+    settings = read_settings(arguments.plan)
+    environment = {**os.environ, **({BROKER_VARIABLE: arguments.broker} if arguments.broker else {})}
+    url = broker_url(environment)
+    if is_redis(url):
+        redis.check_server(url, settings)
+    app = application(arguments.plan, environment=environment)
+    database = arguments.database or environment.get(DATABASE_VARIABLE) or settings.project.database
+    with closing(Store.open(database, prefix=settings.project.prefix)) as store:
+        store.require_schema()
+        publisher = Publisher(app, Topology.of(settings))
+        process = RelayProcess(
+            relay=Relay(store=store, broker=publisher, options=_relay_options(arguments, settings)),
+            publisher=publisher,
+            manager=ServiceManager.from_environment(os.environ, os.getpid()),
+            hints=[] if arguments.once else hints_for(parse(database), settings.project.prefix),
+            poll_seconds=arguments.poll,
+            once=arguments.once,
+        )
+        process.run()
+        with suppress(Cron2QueueError):
+            store.roll_up()
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Read the options and be the relay."""
+    parser = argparse.ArgumentParser(
+        prog="python -m cron2queue.runtime relay",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="One relay a database is enough; a second one does no harm, and sends every id twice.",
+    )
+    add_options(parser)
+    return relay(parser.parse_args(arguments))
