@@ -186,6 +186,7 @@ def open_unmigrated(name: str, folder: Path) -> Database:
     """A database without any table of ours."""
     need(name)
     if name == "sqlite":
+        (folder / "empty.db").touch()
         return Database(name=name, url=f"sqlite:///{folder / 'empty.db'}")
     database = Database(name=name, url=own_database(name, "m"))
     store = database.store()

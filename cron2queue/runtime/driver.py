@@ -36,6 +36,21 @@ class Driver(ABC):
     def connect(self) -> Any:
         """A new connection with every promise set: isolation, UTC, character set, strictness, durability, short waits."""
 
+    def exists(self) -> bool:
+        """Whether there is a database to connect to, as far as that can be told without connecting."""
+        return True
+
+    def create(self) -> bool:
+        """Make the database, where it is but a file. Only a migration does this: never make a fresh queue by accident.
+
+        True if it was made.
+        """
+        return False
+
+    def is_replaced(self, raw: Any) -> bool:
+        """Whether the connection leads to what is no longer the database: a file that was deleted or replaced."""
+        return False
+
     @abstractmethod
     def begin(self, raw: Any) -> None:
         """Start a transaction that will write."""

@@ -121,6 +121,9 @@ class Sessions:
         if held is not None and held[0] != os.getpid():
             _inherited.append(held)
             held = None
+        if held is not None and self.driver.is_replaced(held[1].raw):
+            self.drop(held[1])
+            held = None
         if held is None:
             held = self._local.held = (os.getpid(), self.open())
         return held[1]

@@ -46,7 +46,7 @@ class WorkerVerbs(Desk):
         return claim.jobs
 
     def claim_job(self, public_id: str, queue: str, *, kinds: Collection[str], worker: str) -> Job | None:
-        """This very job, if it is ready in its queue and the limits leave room for it now; else None.
+        """The job of this id, if it is ready in its queue and the limits leave room for it now; else None.
 
         For a broker that carries ids: the same lease as in `claim`, so that a second message for the job finds nothing.
         """

@@ -44,7 +44,11 @@ def test_the_sql_can_be_had_without_a_database(tmp_path: Path, family: str) -> N
 
 
 def test_an_enqueue_without_tables_says_what_to_do(tmp_path: Path) -> None:
-    ran = run("enqueue", "--kind", "k", "--database", f"sqlite:///{tmp_path}/jobs.db", folder=tmp_path)
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    missing = run("enqueue", "--kind", "k", "--database", url, folder=tmp_path)
+    assert (missing.returncode, "migrate up" in missing.stderr, list(tmp_path.iterdir())) == (69, True, [])
+    (tmp_path / "jobs.db").touch()
+    ran = run("enqueue", "--kind", "k", "--database", url, folder=tmp_path)
     assert ran.returncode == 4
     assert "migrate up" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -267,3 +267,34 @@ def test_sqlite_is_durable_and_strict(sqlite_database: Database) -> None:
     raw.close()
     with pytest.raises(StatementFailed, match="cannot store TEXT"):
         sqlite_database.change("UPDATE {controls} SET version = 'many'")
+
+
+def test_a_missing_file_is_told_and_no_empty_queue_is_made_in_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.db"
+    store = Store.open(f"sqlite:///{file}")
+    with pytest.raises(DatabaseUnavailable, match="no file") as told:
+        store.enqueue(NewJob(kind="mail"))
+    assert "migrate up" in str(told.value.remedy)
+    assert store.schema_version() == 0
+    assert {state.state for state in store.migration_status()} == {"missing"}
+    assert not file.exists()
+    store.migrate_up()
+    store.enqueue(NewJob(kind="mail"))
+    store.close()
+
+
+def test_a_file_that_was_deleted_or_replaced_is_noticed_before_the_next_job_is_lost_in_it(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    store, file = sqlite_database.store(), Path(sqlite_database.address.database)
+    store.enqueue(NewJob(kind="mail", key="before"))
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{file}{suffix}").unlink(missing_ok=True)
+    with pytest.raises(DatabaseUnavailable, match="no file"):
+        store.enqueue(NewJob(kind="mail", key="into the void"))
+    other = Store.open(sqlite_database.url)
+    other.migrate_up()
+    store.enqueue(NewJob(kind="mail", key="after"))
+    (job,) = other.claim("default", kinds=("mail",), limit=9, worker="w")
+    assert job.key == "after"
+    other.close()

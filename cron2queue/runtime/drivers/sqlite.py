@@ -1,5 +1,6 @@
 """SQLite: WAL with synchronous=FULL (what is acknowledged is on disk), writers begin IMMEDIATE."""
 
+import os
 import sqlite3
 from typing import Any, ClassVar
 
@@ -33,9 +34,14 @@ class SqliteDriver(Driver):
         file = self.address.database
         if not file:
             raise UsageError("jobs in memory would be lost", remedy="Name a file: sqlite:///jobs.db")
+        if not self.exists():
+            raise DatabaseUnavailable(f"there is no file {file}", remedy="If it is to be made, run: cron2queue migrate up")
         try:
-            raw = sqlite3.connect(file, timeout=0.02, isolation_level=None, check_same_thread=False, cached_statements=256)
+            raw = sqlite3.connect(
+                file, timeout=0.02, isolation_level=None, check_same_thread=False, cached_statements=256, factory=_Connection
+            )
             raw.text_factory = _lossless
+            raw.place = _place(file)
             self._promise(raw)
         except sqlite3.Error as error:
             raise DatabaseUnavailable(
@@ -43,6 +49,27 @@ class SqliteDriver(Driver):
                 remedy="Check that its folder exists, is on a local disk, has room and may be written by this user.",
             ) from error
         return raw
+
+    def exists(self) -> bool:
+        """Whether the file is there."""
+        return os.path.exists(self.address.database)  # noqa: PTH110 - on every producer's way, where pathlib is dear
+
+    def create(self) -> bool:
+        """Make an empty file, which SQLite takes for an empty database."""
+        if self.exists():
+            return False
+        try:
+            os.close(os.open(self.address.database, os.O_CREAT | os.O_CLOEXEC | os.O_RDWR, 0o660))
+        except OSError as error:
+            raise DatabaseUnavailable(
+                f"the SQLite file {self.address.database} cannot be made: {error.strerror}",
+                remedy="Check that its folder exists and may be written by this user.",
+            ) from error
+        return True
+
+    def is_replaced(self, raw: sqlite3.Connection) -> bool:
+        """A deleted file lives on behind its open descriptors: what is written there is lost with the last of them."""
+        return isinstance(raw, _Connection) and raw.place != _place(self.address.database)
 
     def _promise(self, raw: sqlite3.Connection) -> None:
         if self.address.options.get("synchronous", "full").lower() == "normal":
@@ -91,6 +118,20 @@ class SqliteDriver(Driver):
     def server(self, raw: Any) -> tuple[str, str]:
         """The library's version."""
         return "sqlite", sqlite3.sqlite_version
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows which file it has opened."""
+
+    place: tuple[int, int] | None = None
+
+
+def _place(file: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(file)  # noqa: PTH116 - before every unit of work
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _lossless(data: bytes) -> str:

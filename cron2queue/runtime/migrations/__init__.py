@@ -83,6 +83,8 @@ def _applied(session: Session, prefix: str) -> dict[int, tuple[int, int]]:
 
 def version(sessions: Sessions, prefix: str) -> int:
     """The last step applied without a gap; 0 without tables."""
+    if not sessions.driver.exists():
+        return 0
     applied = sessions.read(lambda session: _applied(session, prefix))
     number = 0
     while number + 1 in applied:
@@ -97,6 +99,8 @@ def status(sessions: Sessions, prefix: str) -> list[StepState]:
         applied = _applied(session, prefix)
         return [_state(session, prefix, step, applied) for step in STEPS]
 
+    if not sessions.driver.exists():
+        return [StepState(step=step, state="missing", applied_at=None) for step in STEPS]
     return sessions.read(read)
 
 
@@ -109,12 +113,12 @@ def _state(session: Session, prefix: str, step: Step, applied: dict[int, tuple[i
 
 def require(sessions: Sessions, prefix: str) -> None:
     """SchemaMismatch if the tables are missing, half made, too old or too new for this release."""
-    applied = sessions.read(lambda session: _applied(session, prefix))
     found = version(sessions, prefix)
     if found < OLDEST_USABLE:
         states = {state.step.number: state.state for state in status(sessions, prefix)}
         how = "only half made" if "half" in states.values() else "missing" if not found else f"at step {found}, too old"
         raise SchemaMismatch(f"the tables {prefix}* are {how}", remedy="Run: cron2queue migrate up")
+    applied = sessions.read(lambda session: _applied(session, prefix))
     needs = max(need for _, need in applied.values())
     if needs > LATEST:
         raise SchemaMismatch(
@@ -143,6 +147,7 @@ def _alone(session: Session, prefix: str) -> Iterator[None]:
 
 def up(sessions: Sessions, prefix: str, *, to: int | None = None) -> list[int]:
     """Apply missing steps in order."""
+    sessions.driver.create()
     session = sessions.open()
     try:
         with _alone(session, prefix):
@@ -157,6 +162,8 @@ def up(sessions: Sessions, prefix: str, *, to: int | None = None) -> list[int]:
 
 def down(sessions: Sessions, prefix: str, *, to: int, force: bool = False) -> list[int]:
     """Take steps back in reverse order."""
+    if not sessions.driver.exists():
+        return []
     session = sessions.open()
     try:
         with _alone(session, prefix):
