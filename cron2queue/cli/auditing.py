@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TextIO
 from cron2queue.cli.asking import ask, need_terminal
 from cron2queue.cli.baseline import baseline_text, read_baseline
 from cron2queue.cli.clock import moment, zone_for
-from cron2queue.cli.trouble import say
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import UsageError
 from cron2queue.report.figures import failing
@@ -107,15 +106,13 @@ def _outputs(request: Request) -> list[tuple[Reporter, Path | None]]:
 
 
 def _read(request: Request) -> Sources:
+    from cron2queue.cli.remarks import remark, without_binaries
     from cron2queue.cli.sources import read
 
-    sources = read(
-        list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root
+    sources = without_binaries(
+        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
-    for each in sources.unreadable:
-        say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
-    for path in sources.skipped if request.verbose else ():
-        say(f"{path}: holds nothing like an entry")
+    remark(sources, verbose=request.verbose)
     return sources
 
 

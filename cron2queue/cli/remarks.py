@@ -1,0 +1,39 @@
+"""What is said of sources before anything is judged: those that could not be read, are no crontab, or hold nothing."""
+
+from dataclasses import replace
+
+from cron2queue.cli.reading.opening import Unreadable
+from cron2queue.cli.sources import Sources
+from cron2queue.cli.trouble import say
+from cron2queue.crontab.lines import CrontabFile
+
+
+def _binary(file: CrontabFile) -> Unreadable | None:
+    """A NUL byte and not one entry: no daemon reads a crontab out of that."""
+    data = file.to_bytes()
+    place = data.find(b"\0")
+    if place < 0 or file.entries:
+        return None
+    line, column = data.count(b"\n", 0, place) + 1, place - data.rfind(b"\n", 0, place)
+    reason = f"line {line}, column {column}: a NUL byte, and nowhere an entry: this is no crontab but a binary file"
+    return Unreadable(file.path, reason, "name the crontab itself, as text")
+
+
+def without_binaries(sources: Sources) -> Sources:
+    """The same, with binary files among what could not be read."""
+    found = {file.path: binary for file in sources.files if (binary := _binary(file)) is not None}
+    files = tuple(file for file in sources.files if file.path not in found)
+    return replace(sources, files=files, unreadable=(*sources.unreadable, *found.values()))
+
+
+def remark(sources: Sources, *, verbose: bool) -> None:
+    """Say it on stderr, a paragraph each, with the remedy."""
+    for each in sources.unreadable:
+        say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    for path in sources.skipped if verbose else ():
+        say(f"{path}: holds nothing like an entry")
+    for file in sources.files:
+        if not file.entries and not file.malformed:
+            say(f"{file.path}: holds no entry: nothing to judge\n  remedy: name the crontab that starts the jobs")
+    if not sources.files and not sources.unreadable:
+        say("no crontab was found there\n  remedy: name a crontab file, or a folder like /etc/cron.d that holds some")
