@@ -133,6 +133,7 @@ class _Builder:
         self.audit = audit
         self.project = project
         self.files = {file.path: file for file in audit.files}
+        self.said = {lane.entry_id: lane.seconds for lane in audit.load.lanes} if audit.load else {}
 
     def _handler(self, name: str, *, secret: bool) -> str:
         """In shadow mode nothing is worked off; a command with a password is run from the plan, without a stub.
@@ -160,7 +161,8 @@ class _Builder:
     def job(self, verdict: Verdict, name: str, user: str | None, queue: str) -> PlannedJob:
         """One planned job out of one verdict."""
         entry, kind = verdict.entry, character(verdict)
-        time = budget(self.audit.book.by_entry.get(verdict.entry_id), shortest_gap(entry))
+        evidence, said = self.audit.book.by_entry.get(verdict.entry_id), self.said.get(verdict.entry_id)
+        time = budget(evidence, shortest_gap(entry), said=said)
         words = _words(verdict, self.files[verdict.path])
         secret = holds_secret(words.get("command"), words.get("stdin"), words.get("environment", {}))
         decision = verdict.decision if _writable(entry) else Decision.KEEP

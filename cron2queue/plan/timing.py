@@ -39,18 +39,25 @@ def _unmeasured(gap: float | None) -> Budget:
     return Budget(seconds=seconds, why="not measured: four fifths of the interval")
 
 
-def budget(evidence: Evidence | None, gap: timedelta | None) -> Budget:
+def budget(evidence: Evidence | None, gap: timedelta | None, *, said: float | None = None) -> Budget:
     """The time budget of an entry that starts again after `gap` at the earliest (None: once, or not known).
 
+    `said` is how many seconds a run takes, where nothing was measured and somebody declared it.
     Twice the 95th percentile, and half above the longest run seen; capped below the interval unless runs were seen that
     are themselves longer than it: to kill those would lose work that is done today.
     """
     seconds_between = gap.total_seconds() if gap else None
     if evidence is None or evidence.n == 0 or evidence.max_seconds is None:
-        return _unmeasured(seconds_between)
+        if said is None:
+            return _unmeasured(seconds_between)
+        return _below(seconds_between, rounded_up(max(2 * said, SHORTEST)), said, f"declared: a run takes {said:.0f} s")
     longest, p95 = evidence.max_seconds, evidence.p95_seconds or evidence.max_seconds
     wanted = rounded_up(max(2 * p95, 1.5 * longest, SHORTEST))
-    seen = f"measured: p95 {p95:.0f} s, longest {longest:.0f} s of {evidence.n} runs"
+    return _below(seconds_between, wanted, longest, f"measured: p95 {p95:.0f} s, longest {longest:.0f} s of {evidence.n} runs")
+
+
+def _below(seconds_between: float | None, wanted: int, longest: float, seen: str) -> Budget:
+    """Below the interval, unless runs are known to be longer than it."""
     if seconds_between is None or wanted < seconds_between * OF_INTERVAL:
         return Budget(seconds=wanted, why=seen)
     ceiling = int(seconds_between * OF_INTERVAL)

@@ -82,6 +82,10 @@ def test_a_rare_job_whose_work_would_be_lost_makes_up_for_a_missed_tick() -> Non
     assert job("*/5 * * * * www-data bin/fetch").settings.missed is Missed.SKIP
 
 
+def test_a_job_that_is_said_to_take_long_is_not_killed_early() -> None:
+    assert job("0 * * * * www-data bin/work", f"{BOTH} takes=3h").settings.timeout == 6 * 3600
+
+
 def test_only_declared_variables_reach_the_plan_and_only_those_above() -> None:
     made = built("A=1\nSHELL=/bin/bash\n5 * * * * www-data bin/work\nB=2\n5 * * * * www-data bin/other\n").plan.jobs
     assert [dict(each.settings.environment) for each in made] == [{"A": "1"}, {"A": "1", "B": "2"}]

@@ -48,5 +48,13 @@ def test_durations_that_are_not_known_are_not_invented() -> None:
     assert budget(Evidence(window=WINDOW, starts=9, n=0), FIVE_MINUTES).seconds == 240
 
 
+def test_a_declared_time_counts_where_nothing_was_measured() -> None:
+    assert budget(None, timedelta(days=1), said=1800).seconds == 3600
+    long = budget(None, timedelta(hours=1), said=3 * 3600)
+    assert long.seconds == 6 * 3600
+    assert long.longer_than_interval
+    assert budget(seen(20, 25), FIVE_MINUTES, said=9999).seconds == 45
+
+
 def test_numbers_are_those_that_people_choose() -> None:
     assert [rounded_up(each) for each in (1, 21, 100, 1000, 20000, 30000)] == [20, 30, 120, 1200, 21600, 32400]
