@@ -3,7 +3,7 @@
     python benchmarks/worker.py [DATABASE ...] [--jobs N] [--rounds N] [--children N] [--single] [--strict]
 
 Both run in turn in each round, over the same number of jobs that do nothing; the figures are medians and ratios. Bare
-claims 50 jobs and settles them together with the next claim, by hand on the driver, in one process and without calling
+claims 100 jobs and settles them together with the next claim, by hand on the driver, in one process and without calling
 anything. `--single` takes kinds that are not declared short: one job at a time. `--strict`: a commit for each end.
 """
 
@@ -23,7 +23,7 @@ from databases import NAMES, Database, open_database
 
 from cron2queue.runtime.jobs import NewJob
 
-BATCH = 50
+BATCH = 100
 
 
 def fill(database: Database, count: int) -> None:

@@ -40,10 +40,17 @@ def hints_for(address: Address, prefix: str, store: Store | None = None) -> list
     if (end := listen(address, prefix)) is not None:
         found.append(_hint(end.detach()))
     if address.family == "sqlite" and address.database:
+        if store is not None:
+            _keep_log_open(store)
         descriptor = watch_writes(Path(address.database + "-wal"))
         if descriptor is not None:
             found.append(_hint(descriptor, echoes=True))
     return found
+
+
+def _keep_log_open(store: Store) -> None:
+    """The write-ahead log lives as long as some connection: without one it would be another file tomorrow."""
+    store.sessions.open().value("SELECT version FROM {controls} WHERE id = 1")
 
 
 def notifications(store: Store) -> Hint | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cron2queue.runtime.settings import QueueSettings
 
-GROUP = 50
+GROUP = 100
 
 
 DEFAULT_RECYCLE_JOBS = 50_000
@@ -27,12 +27,13 @@ class Recycling:
 class Timing:
     """Seconds. All workers of a database need the same `lease`; a beat is due each sixth part of it.
 
-    `settle` bounds how long a finished job of a short kind waits to be committed together with others.
+    `settle` bounds how long a finished job of a short kind waits to be committed together with others. A hint may come
+    before the commit that it tells of is seen, so the looks after it begin `first_poll` apart and double up to `poll`.
     """
 
     lease: float = 30.0
     poll: float = 1.0
-    first_poll: float = 0.05
+    first_poll: float = 0.001
     settle: float = 0.005
     move: float = 1.0
     cancel: float = 1.0

@@ -300,12 +300,29 @@ def test_a_write_to_a_file_is_noticed_and_a_missing_file_is_not_watched(tmp_path
 
 
 def test_a_worker_on_sqlite_listens_to_producers_and_to_the_file(tmp_path: Path) -> None:
-    (tmp_path / "a.db-wal").write_text("")
-    hints = hints_for(parse(f"sqlite:///{tmp_path}/a.db"), "c2q_")
+    import select
+
+    from cron2queue.runtime.jobs import NewJob
+    from cron2queue.runtime.store import Store
+
+    url = f"sqlite:///{tmp_path}/a.db"
+    store, producer = Store.open(url), Store.open(url)
+    store.migrate_up()
+    store.close()  # the log is gone with its last connection
+    assert not (tmp_path / "a.db-wal").exists()
+    hints = hints_for(parse(url), "c2q_", store)
     assert [hint.echoes for hint in hints] == [False, True]
     for hint in hints:
         hint.drain()
+    for _ in range(2):
+        producer.enqueue(NewJob(kind="mail"))
+        producer.close()
+        file = hints[1]
+        assert select.select([file.descriptor], [], [], 10)[0] == [file.descriptor]
+        file.drain()
+    for hint in hints:
         os.close(hint.descriptor)
+    store.close()
 
 
 def test_an_enqueue_in_a_callers_transaction_is_noticed_when_it_commits_and_not_before() -> None:
