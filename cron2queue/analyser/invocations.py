@@ -229,7 +229,7 @@ def invocations(text: str) -> tuple[Invocation, ...]:
 _PRELUDE_NAMES = """
     cd test [ [[ sleep echo printf export set unset : true false . source exit umask ulimit for case return read
     mkdir which type hash date logger trap wait flock
-    grep egrep pgrep pidof ps
+    grep egrep pgrep pidof ps kinit
 """
 _PRELUDE = frozenset(_PRELUDE_NAMES.split())
 

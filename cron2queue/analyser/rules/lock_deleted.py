@@ -1,10 +1,11 @@
 """C2Q312."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.guards import locks_of
+from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import Invocation, invocations
 from cron2queue.analyser.rule import Example, Rule, Subject
 
@@ -51,21 +52,30 @@ class LockDeleted(Rule):
     )
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
-        """Every lock file of the audit against what every entry deletes."""
-        files = {lock.file for _, entry in subject.entries for lock in locks_of(entry.command) if lock.file}
-        if not files:
+        """What each entry deletes, looked up among the lock files of the same host and folder."""
+        locks: dict[tuple[str, str], set[str]] = {}
+        for file, entry in subject.entries:
+            for lock in locks_of(entry.command):
+                if lock.file:
+                    locks.setdefault((host_of(file), lock.file.rpartition("/")[0]), set()).add(lock.file)
+        if not locks:
             return
         for file, entry in subject.entries:
-            if not any(name in entry.command for name in _DELETERS):
-                continue
-            patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
-            hit = min((path for path in files if any(fnmatchcase(path, pattern) for pattern in patterns)), default=None)
-            if hit is not None:
-                yield self.at_entry(
-                    subject,
-                    file,
-                    entry,
-                    f"{hit} is deleted, and with it the lock: the next start runs beside a live one",
-                    "leave the lock file where it is",
-                    evidence="a lock belongs to the file, not to its name",
-                )
+            if any(name in entry.command for name in _DELETERS):
+                patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
+                hit = next((path for pattern in patterns if (path := _hit(locks, host_of(file), pattern))), None)
+                if hit is not None:
+                    message = f"{hit} is deleted, and with it the lock: the next start runs beside a live one"
+                    yield self.at_entry(subject, file, entry, message, "leave the lock file where it is", evidence=_WHY)
+
+
+_WHY = "a lock belongs to the file, not to its name"
+_MOST = 200
+
+
+def _hit(locks: Mapping[tuple[str, str], set[str]], host: str, pattern: str) -> str | None:
+    """The first lock file of the host that the pattern names."""
+    there = locks.get((host, pattern.rpartition("/")[0]), set())
+    if pattern in there:
+        return pattern
+    return next((path for path in sorted(there)[:_MOST] if fnmatchcase(path, pattern)), None) if "*" in pattern else None
