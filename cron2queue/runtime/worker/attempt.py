@@ -56,21 +56,16 @@ class Report:
     settled: bool = False
     shortage: bool = False
 
-    @property
-    def is_plain(self) -> bool:
-        """Done, and nothing more to say."""
-        return self.ending is Ending.DONE and not self.said()
-
     def said(self) -> dict[str, Any]:
-        """Only what says something."""
+        """Only what says something; nothing for a job that is simply done."""
         said = {name: value for name in _FIELDS if (value := getattr(self, name))}
         if self.exit_status == 0:
             said["exit_status"] = 0
         return said
 
-    def encoded(self, number: int, seconds: float) -> bytes:
+    def encoded(self, number: int, seconds: float, said: dict[str, Any]) -> bytes:
         """The form that goes over the wire."""
-        return encoded([self.ending, number, round(seconds, 6), self.said()])
+        return encoded([self.ending, number, round(seconds, 6), said])
 
 
 _FIELDS = tuple(name for name in Report.__dataclass_fields__ if name != "ending")

@@ -22,6 +22,7 @@ from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.attempt import run_attempt
 from cron2queue.runtime.worker.capture import Capture
 from cron2queue.runtime.worker.context import StopSignal
+from cron2queue.runtime.worker.statuses import Ending
 from cron2queue.runtime.worker.wire import BlockingChannel, Inbox, Pulse, encoded
 from cron2queue.runtime.worker.work import Work
 
@@ -113,8 +114,9 @@ class Child:
 
         report = run_attempt(work, handler, stop, tell_progress, self.store, self.capture, began)
         seconds = time.monotonic() - began
-        self._queue(report.encoded(work.number, seconds))
-        if report.is_plain:
+        said = report.said()
+        self._queue(report.encoded(work.number, seconds, said))
+        if report.ending is Ending.DONE and not said:
             self.pulse.done(ordinal, seconds)
         else:
             self.flush()  # what it says must not be lost with a child that the next job may take down

@@ -62,4 +62,6 @@ def _shown(data: bytes) -> str:
 
 def storable(text: str, limit: int) -> str:
     """A message or diagnostic as it may be stored: secrets masked, unsafe characters visible, cut by bytes."""
+    if not text:
+        return text
     return cut_bytes("\n".join(safe_text(line) for line in redact(text).split("\n")), limit)
