@@ -53,20 +53,24 @@ class LockDeleted(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """What each entry deletes, looked up among the lock files of the same host and folder."""
+        deleters = [each for each in subject.entries if _may_delete_lock(each[1].command)]
+        if not deleters:
+            return
         locks: dict[tuple[str, str], set[str]] = {}
         for file, entry in subject.entries:
             for lock in locks_of(entry.command):
                 if lock.file:
                     locks.setdefault((host_of(file), lock.file.rpartition("/")[0]), set()).add(lock.file)
-        if not locks:
-            return
-        for file, entry in subject.entries:
-            if any(name in entry.command for name in _DELETERS):
-                patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
-                hit = next((path for pattern in patterns if (path := _hit(locks, host_of(file), pattern))), None)
-                if hit is not None:
-                    message = f"{hit} is deleted, and with it the lock: the next start runs beside a live one"
-                    yield self.at_entry(subject, file, entry, message, "leave the lock file where it is", evidence=_WHY)
+        for file, entry in deleters:
+            patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
+            hit = next((path for pattern in patterns if (path := _hit(locks, host_of(file), pattern))), None)
+            if hit is not None:
+                message = f"{hit} is deleted, and with it the lock: the next start runs beside a live one"
+                yield self.at_entry(subject, file, entry, message, "leave the lock file where it is", evidence=_WHY)
+
+
+def _may_delete_lock(command: str) -> bool:
+    return "lock" in command.lower() and any(name in command for name in _DELETERS)
 
 
 _WHY = "a lock belongs to the file, not to its name"

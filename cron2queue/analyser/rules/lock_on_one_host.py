@@ -1,5 +1,6 @@
 """C2Q319."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
@@ -43,8 +44,9 @@ class LockOnOneHost(Rule):
         groups: dict[int, dict[str, tuple[CrontabFile, Entry]]] = {}
         if len({host_of(file) for file in subject.files}) < 2:
             return
+        often = Counter(subject.job_keys())
         for (file, entry), job in zip(subject.entries, subject.job_keys(), strict=True):
-            if locks_of(entry.command):
+            if often[job] > 1 and locks_of(entry.command):
                 groups.setdefault(job, {}).setdefault(host_of(file), (file, entry))
         for places in groups.values():
             if len(places) < 2:
