@@ -227,3 +227,22 @@ def test_a_line_that_the_daemon_reads_in_pieces_is_told_of_once() -> None:
     file = crontab('FOO="a" b\n0 24 * * * /opt/c\n0 1 * * * /opt/d\n', dialect="freebsd", kind="user")
     told = [(finding.code, finding.place.line) for finding in judged(file).findings if finding.code.startswith("C2Q1")]
     assert told == [("C2Q101", 2), ("C2Q112", 1)]
+
+
+def test_a_fleet_has_each_command_read_a_few_times_only_however_many_rules_ask() -> None:
+    from cron2queue.analyser.commands import read_command
+
+    hosts, lines = 60, 30
+    files = [
+        crontab(
+            "".join(
+                f"{at} {host % 24} * * * root flock -n /run/lock/x/{host}-{at} php /x/a{host}.php {at}\n" for at in range(lines)
+            ),
+            path=f"web{host}/etc/crontab",
+        )
+        for host in range(hosts)
+    ]
+    read_command.cache_clear()
+    result = judged(*files)
+    assert len(result.verdicts) == hosts * lines
+    assert read_command.cache_info().misses <= 3 * hosts * lines
