@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cron2queue.errors import UsageError
+from cron2queue.runtime.lock_metrics import write_textfile
 from cron2queue.runtime.locked_run import run_locked
 from cron2queue.runtime.locks import lock_folder
 from cron2queue.runtime.settings import PLAN_NAME, ProjectSettings, Scope, read_settings
@@ -31,8 +32,12 @@ def perform(
     folder: Path | None,
     database: str | None,
     plan: Path | None,
+    textfile: Path | None = None,
 ) -> int:
-    """Run the command under the lock; its status. Raises what run_locked raises, and UsageError."""
+    """Run the command under the lock; its status. Raises what run_locked raises, and UsageError.
+
+    `textfile` gets the counts of all locks of the folder afterwards, whether the command was run or not.
+    """
     if not command:
         raise UsageError("there is no command to run", remedy="write it after --")
     for word, words in ((policy, Policy), (scope, Scope)):
@@ -40,15 +45,20 @@ def perform(
             raise UsageError(f"{word!r} is none of {', '.join(words)}")
     project = read_settings(plan).project if plan is not None and plan.is_file() else ProjectSettings()
     logging.getLogger("cron2queue.lock").addHandler(logging.NullHandler())
-    return run_locked(
-        name,
-        command,
-        wait=policy == Policy.WAIT,
-        scope=Scope(scope),
-        folder=lock_folder(folder, os.environ),
-        url=database or os.environ.get(DATABASE_VARIABLE) or project.database,
-        prefix=project.prefix,
-    )
+    place = lock_folder(folder, os.environ)
+    try:
+        return run_locked(
+            name,
+            command,
+            wait=policy == Policy.WAIT,
+            scope=Scope(scope),
+            folder=place,
+            url=database or os.environ.get(DATABASE_VARIABLE) or project.database,
+            prefix=project.prefix,
+        )
+    finally:
+        if textfile is not None:
+            write_textfile(textfile, place)
 
 
 def main(arguments: list[str]) -> int:
@@ -59,6 +69,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--scope", default=Scope.HOST)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--database", metavar="URL")
+    parser.add_argument("--textfile", type=Path, metavar="FILE")
     parser.add_argument("--plan", type=Path, default=Path(PLAN_NAME))
     end = arguments.index("--") if "--" in arguments else len(arguments)
     read = parser.parse_args(arguments[:end])
@@ -70,4 +81,5 @@ def main(arguments: list[str]) -> int:
         folder=read.folder,
         database=read.database,
         plan=read.plan,
+        textfile=read.textfile,
     )

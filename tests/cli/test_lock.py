@@ -88,6 +88,19 @@ def test_skips_in_a_row_are_counted_for_metrics(tmp_path: Path) -> None:
     assert skips_in(tmp_path / "locks")["import"].in_a_row == 0
 
 
+def test_skips_are_a_metric_for_the_textfile_collector(tmp_path: Path) -> None:
+    first = holder(tmp_path)
+    text = tmp_path / "locks.prom"
+    assert run(tmp_path, "import", "--textfile", str(text), "--", "true").returncode == 75
+    assert run(tmp_path, "other", "--textfile", str(text), "--", "true", tool=TOOL).returncode == 0
+    assert end(first) == 0
+    lines = text.read_text().splitlines()
+    assert "# TYPE cron2queue_lock_skips_total counter" in lines
+    assert 'cron2queue_lock_skips_total{lock="import"} 1' in lines
+    assert 'cron2queue_lock_skips_in_a_row{lock="import"} 1' in lines
+    assert text.stat().st_mode & 0o777 == 0o644
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_reach_the_command(tmp_path: Path, number: int) -> None:
     name = signal.Signals(number).name.removeprefix("SIG")

@@ -15,6 +15,10 @@ Folder = Annotated[
     Path | None, typer.Option("--folder", help="Where lock files are (default: /run/lock/cron2queue).", show_default=False)
 ]
 
+Textfile = Annotated[
+    Path | None, typer.Option("--textfile", help="Write how often locks were held, for node_exporter.", show_default=False)
+]
+
 
 def run(
     name: Name,
@@ -24,6 +28,7 @@ def run(
     folder: Folder = None,
     database: given.Database = None,
     plan: given.PlanFile = Path("cron2queue.toml"),
+    textfile: Textfile = None,
 ) -> None:
     """Run a command while a lock is held. Ends with the command's own status.
 
@@ -37,4 +42,15 @@ def run(
     """
     from cron2queue.runtime.lock_command import perform
 
-    raise typer.Exit(perform(name, command, policy=policy, scope=scope, folder=folder, database=database, plan=plan))
+    raise typer.Exit(
+        perform(
+            name,
+            command,
+            policy=policy,
+            scope=scope,
+            folder=folder,
+            database=database,
+            plan=plan,
+            textfile=textfile,
+        )
+    )
