@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from sys import intern
 from typing import TYPE_CHECKING
 
@@ -215,7 +216,7 @@ def _pain(subject: Subject, file: CrontabFile, verdict: Verdict, broken: bool) -
 
 
 _NUMBERED = frozenset({Decision.QUEUE, Decision.SPLIT, Decision.GUARD, Decision.FIX})
-_REST = {Decision.ASK: 0, Decision.KEEP: 1, Decision.DROP: 2}
+_REST = (Decision.ASK, Decision.KEEP, Decision.DROP)
 
 
 @lru_cache(maxsize=64)
@@ -248,19 +249,18 @@ class Ranking:
 
     def __init__(self) -> None:
         self._numbered: list[tuple[tuple[float, ...], int, Verdict]] = []
-        self._rest: list[tuple[int, int, Verdict]] = []
+        self._rest: dict[Decision, list[Verdict]] = {decision: [] for decision in _REST}
 
     def add(self, subject: Subject, file: CrontabFile, verdict: Verdict, findings: Sequence[Finding]) -> None:
         """One more, in reading order."""
-        at = len(self._numbered) + len(self._rest)
         if verdict.decision in _NUMBERED:
-            self._numbered.append((_pain(subject, file, verdict, _broken(findings) is not None), at, verdict))
+            pain = _pain(subject, file, verdict, _broken(findings) is not None)
+            self._numbered.append((pain, len(self._numbered), verdict))
         else:
-            self._rest.append((_REST[verdict.decision], at, verdict))
+            self._rest[verdict.decision].append(verdict)
 
     def ordered(self) -> tuple[Verdict, ...]:
         """All of them, the numbered ones with their number."""
         numbered = sorted(self._numbered, key=lambda each: each[:2])
         first = [replace(verdict, order=at) for at, (_, _, verdict) in enumerate(numbered, 1)]
-        rest = sorted(self._rest, key=lambda each: each[:2])
-        return tuple(first + [verdict for _, _, verdict in rest])
+        return tuple(chain(first, *self._rest.values()))
