@@ -1,0 +1,138 @@
+"""The relay on a real broker: what it sends, in which order, how much at a time, and when again."""
+
+from typing import Any
+
+import pytest
+from celery_bench import CeleryBench
+
+from cron2queue.runtime.celery.publishing import Publisher
+from cron2queue.runtime.celery.relay import Relay, RelayOptions
+
+PLAN = """
+[queues.default]
+concurrency = 4
+
+[jobs.a]
+handler = "command"
+command = "true"
+timeout = 60
+retry = [0]
+
+[jobs.b]
+handler = "command"
+command = "true"
+timeout = 60
+"""
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def planned(bench: CeleryBench) -> CeleryBench:
+    bench.plan(PLAN)
+    return bench
+
+
+def relay_of(bench: CeleryBench, clock: Clock, **options: Any) -> tuple[Relay, Publisher]:
+    publisher = bench.publisher()
+    wanted = RelayOptions(**{"kinds": {"default": ("a", "b")}, "again": 60.0, **options})
+    return Relay(store=bench.store, broker=publisher, options=wanted, clock=clock), publisher
+
+
+def taken(publisher: Publisher) -> list[str]:
+    """Take every message off the queue; the ids in their order."""
+    publisher.waiting("default")
+    queue = publisher.topology.queue("default")(publisher._channel)
+    ids = []
+    while (message := queue.get(no_ack=True)) is not None:
+        ids.append(message.payload[0][0])
+    return ids
+
+
+def test_the_best_priorities_are_sent_first_and_no_more_than_the_window(planned: CeleryBench) -> None:
+    relay, publisher = relay_of(planned, Clock(), window=3)
+    jobs = [planned.enqueue("a", priority=priority) for priority in (100, 100, 100, 100, 10)]
+    assert relay.round() == 3
+    assert taken(publisher) == [jobs[4].public_id, jobs[0].public_id, jobs[1].public_id]
+    assert relay.round() == 0
+    late = planned.enqueue("a", priority=1)
+    assert relay.round() == 1
+    assert taken(publisher) == [late.public_id]
+
+
+def test_a_relay_killed_before_it_could_note_anything_sends_again_and_no_job_runs_twice(planned: CeleryBench) -> None:
+    jobs = [planned.enqueue("a") for _ in range(5)]
+    for _ in range(3):
+        assert relay_of(planned, Clock())[0].round() == 5  # a new process each time: it knows nothing of the one before
+    planned.work(2)
+    planned.until(lambda: planned.done(5))
+    publisher = planned.publisher()
+    planned.until(lambda: publisher.waiting("default") == 0)
+    assert [len(planned.attempts(job)) for job in jobs] == [1] * 5
+
+
+def test_lost_messages_are_sent_again_after_a_while_and_only_these(planned: CeleryBench) -> None:
+    clock = Clock()
+    relay, publisher = relay_of(planned, clock)
+    for _ in range(3):
+        planned.enqueue("a")
+    assert relay.round() == 3
+    clock.now += 61
+    assert relay.round() == 0  # they are there: nobody works
+    assert len(taken(publisher)) == 3
+    assert relay.round() == 3
+    assert relay.round() == 0
+
+
+def test_a_queue_that_was_deleted_is_declared_again_and_filled(planned: CeleryBench) -> None:
+    clock = Clock()
+    relay, publisher = relay_of(planned, clock)
+    job = planned.enqueue("a")
+    assert relay.round() == 1
+    publisher.topology.queue("default")(publisher._channel).delete()
+    clock.now += 61
+    assert relay.round() == 1
+    assert taken(publisher) == [job.public_id]
+
+
+def test_a_job_that_became_ready_again_is_sent_at_once(planned: CeleryBench) -> None:
+    relay, publisher = relay_of(planned, Clock())
+    job = planned.enqueue("a")
+    assert relay.round() == 1
+    claimed = planned.store.claim_job(job.public_id, "default", kinds=["a"], worker="w")
+    assert claimed is not None
+    assert relay.round() == 0
+    planned.store.release([claimed])
+    assert relay.round() == 1
+    assert taken(publisher) == [job.public_id] * 2
+
+
+def test_nothing_of_a_paused_queue_is_sent_and_all_of_it_after_the_pause(planned: CeleryBench) -> None:
+    relay, publisher = relay_of(planned, Clock())
+    planned.enqueue("a")
+    assert relay.round() == 1
+    planned.store.pause("default", by="test")
+    planned.enqueue("b")
+    assert relay.round() == 0
+    planned.store.resume("default", by="test")
+    assert relay.round() == 2
+    assert len(taken(publisher)) == 3
+
+
+def test_kinds_that_nobody_knows_stay_in_the_table(planned: CeleryBench) -> None:
+    relay, publisher = relay_of(planned, Clock())
+    planned.enqueue("of-a-later-release")
+    assert relay.round() == 0
+    assert planned.states() == {"ready": 1}
+    assert taken(publisher) == []
+
+
+def test_once_sends_what_is_there_and_leaves(planned: CeleryBench) -> None:
+    planned.enqueue("a")
+    assert planned.relay("--once").wait(60) == 0
+    assert len(taken(planned.publisher())) == 1
