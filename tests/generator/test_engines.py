@@ -38,12 +38,12 @@ def test_an_engine_explains_itself(engine: Engine) -> None:
 def test_what_is_promised_is_what_convert_does(engine: Engine, policy: Overlap, convert: Convert) -> None:
     name = engine.engine_name()
     prepared = convert(
-        "*/5 * * * * root bin/work\n",
+        "17 4 * * * root bin/work\n",
         decisions={"work": "guard" if name == "guard" else "queue"},
         engine=name,
     )
     again = convert(
-        "*/5 * * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('overlap = "skip"', f'overlap = "{policy}"')
+        "17 4 * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('overlap = "skip"', f'overlap = "{policy}"')
     )
     assert prepared.draft.refused == {}
     if engine.overlaps[policy]:
@@ -67,9 +67,9 @@ def test_artifacts_have_safe_paths_and_modes(engine: Engine, convert: Convert, t
 def test_a_scope_over_several_hosts_is_kept_or_refused(engine: Engine, convert: Convert) -> None:
     name = engine.engine_name()
     decision = "guard" if name == "guard" else "queue"
-    convert("*/5 * * * * root bin/work\n", decisions={"work": decision}, engine=name)
+    convert("17 4 * * * root bin/work\n", decisions={"work": decision}, engine=name)
     again = convert(
-        "*/5 * * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('scope = "host"', 'scope = "database"')
+        "17 4 * * * root bin/work\n", engine=name, edit=lambda plan: plan.replace('scope = "host"', 'scope = "database"')
     )
     refused = again.draft.refused.get("work", "")
     assert engine.database_scope in refused
@@ -80,7 +80,7 @@ def test_an_unknown_engine_is_told_with_what_was_meant(convert: Convert) -> None
     with pytest.raises(UsageError, match="no engine"):
         engine_named("sqlqueu")
     with pytest.raises(UsageError, match="no engine"):
-        convert("*/5 * * * * root bin/work\n", engine="celary")
+        convert("17 4 * * * root bin/work\n", engine="celary")
 
 
 def test_one_job_can_have_another_engine(convert: Convert, tmp_path: Path) -> None:
