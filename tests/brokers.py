@@ -1,10 +1,11 @@
-"""A RabbitMQ of the test run's own: a node with its own port, name and folder, that tests may kill and start again.
+"""A RabbitMQ and a Redis of the test run's own: nodes with their own ports and folders, that tests may kill and start again.
 
-Debian's package (rabbitmq-server) brings the program; C2Q_TEST_RABBITMQ names another. Where it is missing, tests skip at
-home and fail where CI is set: silence is never taken for a pass.
+Debian's packages bring the programs; C2Q_TEST_RABBITMQ names another. Where one is missing, its tests skip at home and fail
+where CI is set: silence is never taken for a pass.
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,9 +22,18 @@ PATIENCE_SECONDS = 120.0
 
 def need_rabbitmq() -> None:
     """Skip the test at home, fail it in CI, if there is no RabbitMQ here."""
-    if os.access(PROGRAM, os.X_OK):
+    _need(PROGRAM)
+
+
+def need_redis() -> None:
+    """The same for Redis."""
+    _need("redis-server")
+
+
+def _need(program: str) -> None:
+    if shutil.which(program):
         return
-    reason = f"no RabbitMQ at {PROGRAM}; .ci/servers installs it"
+    reason = f"no {program}; .ci/servers installs it"
     if os.environ.get("CI"):
         pytest.fail(f"no server, and CI is set: {reason}", pytrace=False)
     pytest.skip(reason)
@@ -96,3 +106,36 @@ class Node:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process = None
+
+
+@dataclass
+class RedisNode:
+    """A Redis of a test's own, with the settings given as on its command line."""
+
+    folder: Path
+    port: int
+    settings: tuple[str, ...] = ()
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        from redis import Redis
+        from redis.exceptions import ConnectionError as NotYet
+
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), *self.settings]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with suppress(NotYet), Redis.from_url(self.url) as server:
+                server.ping()
+                return
+            time.sleep(0.05)
+        raise AssertionError("Redis did not start")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
