@@ -55,6 +55,7 @@ def _book(example: Example, ids: Mapping[tuple[str, int], EntryId]) -> EvidenceB
         matched=sum(each.starts for each in by_entry.values()),
         by_entry=by_entry,
         never_seen=unseen,
+        unscheduled=example.unscheduled,
         overlaps=tuple(_overlaps(example, ids)),
     )
 

@@ -74,7 +74,8 @@ class Example:
 
     `evidence` maps line numbers to the fields of what was measured for the entry on that line; `host` gives facts of the
     machine (see `HostFacts`); `others` are further files (path, text); `overlaps` are measured meetings (line of the first,
-    line of the second, how many of how many starts of the second).
+    line of the second, how many of how many starts of the second); `unscheduled` are runs that no entry accounts for (user,
+    command, how many).
     """
 
     text: str
@@ -85,6 +86,7 @@ class Example:
     host: Mapping[str, Any] | None = None
     others: tuple[tuple[str, str], ...] = ()
     overlaps: tuple[tuple[int, int, int, int], ...] = ()
+    unscheduled: tuple[tuple[str, str, int], ...] = ()
     zone: str = "Europe/Berlin"
 
 
