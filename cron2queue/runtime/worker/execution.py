@@ -229,9 +229,7 @@ class _Run:
         if not proctree.has_children():
             return
         self._reap_tree()
-        if not (left := self._tree()):
-            return
-        self.stragglers = len(left)
+        self.stragglers = len(self._tree())
         if self.bounds.stragglers is Stragglers.AS_CRON and self.stopped is None:
             self._wait_for_output_to_close()
         if self.bounds.stragglers is Stragglers.KILL or self.stopped is not None:

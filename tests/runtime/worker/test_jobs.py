@@ -100,6 +100,7 @@ def test_cancels_in_a_race_with_the_end_leave_one_terminal_state_each(bench: Wor
     bench.handlers('@handler("work")\ndef work(job): note("ran", job.id)\n')
     jobs = [bench.enqueue("work", key=str(number)) for number in range(150)]
     worker = bench.start("--queue", "default:2")
+    bench.until(lambda: bench.rows("SELECT token FROM {workers}"))
     answers = [bench.store.cancel(job.public_id, by="test") for job in reversed(jobs)]
     bench.until(lambda: set(bench.states()) <= {"succeeded", "cancelled"})
     worker.terminate()
