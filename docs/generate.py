@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from commands import command_pages
+
 from cron2queue.analyser.handbook import index, page
 from cron2queue.analyser.registry import all_rules
 
@@ -18,7 +20,10 @@ def rule_pages() -> Mapping[str, str]:
 
 # Each folder (or single file) below docs/, and what makes its pages by file name. A folder belongs to its function alone: what
 # it does not make is deleted.
-GENERATED: tuple[tuple[str, Callable[[], Mapping[str, str]]], ...] = (("reference/rules", rule_pages),)
+GENERATED: tuple[tuple[str, Callable[[], Mapping[str, str]]], ...] = (
+    ("reference/rules", rule_pages),
+    ("reference/commands", command_pages),
+)
 
 
 def wanted() -> dict[Path, str]:

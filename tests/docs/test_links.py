@@ -22,6 +22,6 @@ def test_every_relative_link_leads_somewhere() -> None:
 
 def test_the_index_names_every_hand_written_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    written = [page for page in pages()[1:] if page.parent.name not in {"rules"} and page.name != "index.md"]
+    written = [page for page in pages()[1:] if page.parent.name not in {"rules", "commands"} and page.name != "index.md"]
     missing = [str(page.relative_to(ROOT / "docs")) for page in written if str(page.relative_to(ROOT / "docs")) not in index]
     assert missing == []
