@@ -129,6 +129,16 @@ def _counts(plan: Plan, draft: Draft) -> str:
     )
 
 
+def _celery_steps(name: str, *, beat: bool) -> tuple[str, ...]:
+    """What stands before the workers: broker, relay, and beat where it keeps the times."""
+    services = f"cron2queue-{name}-relay" + (f" cron2queue-{name}-beat" if beat else "")
+    broker = f"for RabbitMQ before 3.12 install `units/rabbitmq/cron2queue-{name}.conf` in /etc/rabbitmq/conf.d and restart it"
+    return (
+        f"Write CRON2QUEUE_BROKER_URL and CRON2QUEUE_DATABASE_URL into `/etc/cron2queue/{name}.env` on every host; {broker}.",
+        f"On one host start what is needed once (units as in the next step): `systemctl enable --now {services}`.",
+    )
+
+
 def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     project = plan.project
     queued = [change.move for change in draft.changes if change.move.job.migrated and change.move.job.engine != "systemd"]
@@ -141,6 +151,8 @@ def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     if queued:
         names = " ".join(f"{worker_unit(project)}{queue}" for queue in by_queue(queued))
         steps.append("Make the job table: `cron2queue migrate up --plan cron2queue.toml`.")
+        if any(move.job.engine.startswith("celery") for move in queued):
+            steps.extend(_celery_steps(project.name, beat=any(move.job.engine == "celery-beat" for move in queued)))
         steps.append(f"Copy `units/systemd/` to /etc/systemd/system and start the workers: `systemctl enable --now {names}`.")
     if timers:
         steps.append("Install the timers of `units/systemd/` and enable each in the same minute in which its line is applied.")

@@ -147,3 +147,22 @@ def test_generated_code_holds_no_foreign_text(converted: tuple[str, Path]) -> No
     tree = ast.parse((converted[1] / "celery_app.py").read_text())
     assert "bin/work" not in ast.unparse(tree)
     assert "application" in ast.unparse(tree)
+
+
+def test_the_review_says_what_is_to_be_started_and_where(converted: tuple[str, Path]) -> None:
+    name, folder = converted
+    review = (folder / "REVIEW.md").read_text()
+    assert "CRON2QUEUE_BROKER_URL" in review
+    assert "systemctl enable --now cron2queue-shop-relay" in review
+    assert ("cron2queue-shop-beat" in review) is (name == "celery-beat")
+
+
+def test_a_job_whose_work_is_lost_when_it_fails_is_marked_for_brokers_that_may_lose_it(
+    convert: Convert, tmp_path: Path
+) -> None:
+    text = "# cron2queue: lost-on-failure=yes\n7 3 * * * root bin/work\n8 3 * * * root bin/other\n"
+    convert(text, decisions={"work": "queue", "other": "queue"}, engine="celery")
+    plan = (tmp_path / "out/cron2queue.toml").read_text()
+    work, other = plan.partition("[jobs.work]")[2].partition("[jobs.other]")[::2]
+    assert "must-not-be-lost = true" in work
+    assert "must-not-be-lost" not in other

@@ -12,7 +12,9 @@ Only = Annotated[list[str] | None, typer.Option("--only", help="Convert this ent
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when the folder would change.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be written.")]
 LanguageOption = Annotated[str | None, typer.Option("--language", help="Of the handlers: python, php, shell or node.")]
-EngineOption = Annotated[str | None, typer.Option("--engine", help="What migrated entries become: sqlqueue, systemd, guard.")]
+EngineOption = Annotated[
+    str | None, typer.Option("--engine", help="What migrated entries become: sqlqueue, systemd, celery, celery-beat, guard.")
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any key of [project], e.g. folder=/opt/c2q; repeatable.")
 ]

@@ -21,6 +21,7 @@ from cron2queue.runtime.worker.options import Timing, WorkerOptions
 
 _LONGEST_ID = 64
 _BROKER_HEARTBEAT = 30
+_MOVE_SECONDS = 10.0  # the relay brings due jobs over; here it is only for when there is none
 
 
 def configuration(settings: Settings, url: str) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def options_of(settings: Settings, plan: Path, environment: Mapping[str, str], l
         queues=dict.fromkeys(names, 1),
         limits=settings.queues,
         children=1,
-        timing=Timing(lease=lease),
+        timing=Timing(lease=lease, move=_MOVE_SECONDS),
     )
 
 
