@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -66,10 +67,15 @@ def run_command(
     program = Program(
         argv=[shell, "-c", command],
         environment={**cron_environment(environment, shell=shell, home=home, user=user), **(job.environment() if job else {})},
-        folder=home or environment.get("HOME") or home_of(user)[1],
+        folder=_folder(home or environment.get("HOME") or home_of(user)[1]),
         user=user,
     )
     return _run(program, to_bytes(stdin or ""), job, Stragglers.AS_CRON, exit_statuses)
+
+
+def _folder(home: str) -> str:
+    """A user without a home still has jobs: Debian's cron stays where it is and runs them, so the root must do."""
+    return home if Path(home).is_dir() else "/"
 
 
 def cron_environment(

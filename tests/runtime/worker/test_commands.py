@@ -225,6 +225,11 @@ def test_an_unknown_user_is_told() -> None:
         run_command("true", user="nobody-at-all")
 
 
+def test_a_user_without_a_home_still_has_jobs_as_with_debian_cron(tmp_path: Path) -> None:
+    missing = str(tmp_path / "no-such-home")
+    assert run_command("pwd; echo $HOME", home=missing).output.split("\n") == ["/", missing]
+
+
 def test_run_command_works_outside_of_a_worker_and_raises_by_status() -> None:
     assert run_command("echo hi", home="/tmp").output == "hi"
     with pytest.raises(Permanent):
