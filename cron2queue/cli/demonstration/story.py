@@ -81,8 +81,10 @@ def _edit(stage: Stage) -> None:
     plan = tomlkit.parse(path.read_text(encoding="utf-8"))
     me = pwd.getpwuid(os.geteuid()).pw_name
     for name in JOBS:
-        job = plan["jobs"][name]
-        job.update({"decision": "queue", "queue": "critical", "user": me, "max-attempts": 3, "retry": [1, 2]})
+        plan["jobs"][name].update({"decision": "queue", "queue": "critical", "max-attempts": 3, "retry": [1, 2]})
+    for job in plan["jobs"].values():
+        if job["decision"] == "queue":
+            job["user"] = me
     path.write_text(tomlkit.dumps(plan), encoding="utf-8")
     stage.run("convert", "crontab", "--into", "c2q", "--logs", "logs", "--timezone", ZONE, "--at", AT, "--quiet", show=False)
     stage.require((stage.folder / "c2q/handlers/export_feed.py").is_file(), "the edited plan made no handler for export-feed")
@@ -102,8 +104,11 @@ def _enqueue(stage: Stage) -> None:
     stage.heading("4  Enqueue: what cron will run, run by hand; the second time it is the same tick, so no second job")
     for name in JOBS:
         stage.shell(["/bin/sh", "-c", _producer(stage, name)], _producer(stage, name))
-    again = stage.shell(["/bin/sh", "-c", _producer(stage, QUIET)], f"(the producer of {QUIET} again)")
-    stage.require("duplicate" in again, "the same tick twice was not recognised as a duplicate")
+    again = ["/bin/sh", "-c", _producer(stage, QUIET)]
+    said = stage.shell(again, f"(the producer of {QUIET} again)")
+    if "duplicate" not in said:  # the minute turned between the two, so this was the next tick
+        said = stage.shell(again, f"(the producer of {QUIET} again, in the same minute)")
+    stage.require("duplicate" in said, "the same tick twice was not recognised as a duplicate")
 
 
 def _worker_command(stage: Stage) -> list[str]:
