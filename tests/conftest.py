@@ -1,10 +1,17 @@
 """Fixtures for everybody: job tables on every database that answers."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from databases import NAMES, Database, open_database, open_unmigrated
+
+# A suite started in the background (`nohup`, `&` in a script) inherits that these are ignored, and so would every program
+# that it starts; the programs are tested as a person or a service manager starts them.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(params=NAMES)
