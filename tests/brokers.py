@@ -87,6 +87,29 @@ class Node:
             self.kill()
             raise
 
+    def restart_until_answering(self, queue: str) -> None:
+        """Start again after a kill. A quorum queue of a single node may come back without its leader: then once more."""
+        for _ in range(5):
+            self.start()
+            if self._answers(queue):
+                return
+            self.kill()
+        raise AssertionError(f"{queue} has no leader")
+
+    def _answers(self, queue: str) -> bool:
+        """Whether a queue can be read."""
+        from kombu import Connection
+
+        deadline = time.monotonic() + 5
+        with Connection(self.url, connect_timeout=2, transport_options={"read_timeout": 5}) as connection:
+            while time.monotonic() < deadline:
+                with suppress(OSError, *connection.channel_errors):
+                    message = connection.channel().basic_get(queue)
+                    if message is not None:
+                        message.channel.basic_reject(message.delivery_tag, requeue=True)
+                    return True
+        return False
+
     def _wait(self, process: "subprocess.Popen[bytes]") -> None:
         from kombu import Connection
 

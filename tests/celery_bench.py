@@ -57,7 +57,9 @@ class CeleryBench(Workbench):
 
     def relay(self, *arguments: str) -> "subprocess.Popen[str]":
         """A relay that looks often, and sends anew after a second."""
-        return self._start("cron2queue.runtime", "relay", "--poll", "0.05", "--again", "1", *arguments)
+        return self._start(
+            "cron2queue.runtime", "relay", "--poll", "0.05", "--again", "1", "--lease", str(LEASE_SECONDS), *arguments
+        )
 
     def publisher(self) -> Publisher:
         """A publisher of the test's own."""

@@ -28,6 +28,7 @@ BEAT = "celery-beat"
 # Above every job's own end by force: how long a worker holds a message that it has not acknowledged, beyond its run.
 _MARGIN = 140
 _SERVERS_OWN_TIMEOUT = 1800
+_LONGEST_RUN = 7 * 86400 - 3600
 
 Schedules = tuple[tuple[str, tuple[dict[str, str], ...]], ...]
 
@@ -100,6 +101,8 @@ def refuse_for_celery(move: Move, plan: Plan) -> None:
         raise CannotConvert(
             "RabbitMQ takes a message back from a worker after a time, so that a job needs a limit", remedy="set its timeout"
         )
+    if move.job.settings.timeout > _LONGEST_RUN:
+        raise CannotConvert("no broker keeps the message of a job for more than a week", remedy="lower its timeout")
     mixed = [job.name for job in plan.migrated if job.engine == "sqlqueue"]
     if mixed:
         raise CannotConvert(

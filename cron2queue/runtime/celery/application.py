@@ -1,5 +1,6 @@
 """The Celery application of a plan: its kinds as tasks, its queues as quorum queues, and settings that lose nothing."""
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery, signals
+from celery.exceptions import Reject
 
 from cron2queue.errors import Cron2QueueError
 from cron2queue.runtime.celery import redis
@@ -19,8 +21,11 @@ from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import Timing, WorkerOptions
 
+log = logging.getLogger("cron2queue.worker")
+
 _LONGEST_ID = 64
-_BROKER_HEARTBEAT = 30
+_START_SECONDS = 120.0  # for a process of the pool to load the handlers
+_BROKER_HEARTBEAT = 10  # seconds: a broker that hangs is left after two of them
 _MOVE_SECONDS = 10.0  # the relay brings due jobs over; here it is only for when there is none
 
 
@@ -34,7 +39,7 @@ def configuration(settings: Settings, url: str) -> dict[str, Any]:
         "broker_transport_options": redis.transport_options(settings) if is_redis(url) else {"confirm_publish": True},
         "task_default_exchange": topology.base,
         "task_default_exchange_type": "topic",
-        "task_default_queue": topology.name(next(iter(topology.timeouts))),
+        "task_default_queue": topology.name(topology.names[0]),
         "task_default_queue_type": "quorum",
         "task_queues": topology.queues(),
         "task_create_missing_queues": False,
@@ -42,6 +47,7 @@ def configuration(settings: Settings, url: str) -> dict[str, Any]:
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
+        "worker_proc_alive_timeout": _START_SECONDS,
         # A run goes on without its broker: the row is what counts, and a second message for it finds nothing to do.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         # Results, states and retries stand in the job table; nothing else is asked or told through the broker.
@@ -64,18 +70,36 @@ class Runner:
     owner: int = 0
 
     def run(self, kind: str, public_id: object, queue: object) -> bool:
-        """Run the row that a message names; False when there was nothing to do, or it is no message of ours."""
+        """Run the row that a message names; False when there was nothing to do, or it is no message of ours.
+
+        Raises Reject when there is no room under a limit: the broker keeps the message.
+        """
         if not (isinstance(public_id, str) and isinstance(queue, str) and len(public_id) <= _LONGEST_ID):
             return False
         if queue not in self.options.queues or not public_id.isalnum():
             return False
-        if self.executor is None or self.owner != os.getpid():
-            self.executor, self.owner = Executor.start(self.options), os.getpid()
+        delivery = Delivery.of(public_id, queue, kind)
         try:
-            return self.executor.run(Delivery.of(public_id, queue, kind))
+            self.started().run(delivery)
         except Cron2QueueError:
             self.close()
             raise
+        if delivery.put_back:
+            raise Reject("no room under the limit of its queue", requeue=True)
+        return delivery.job is not None
+
+    def started(self) -> Executor:
+        """The executor of this process."""
+        if self.executor is None or self.owner != os.getpid():
+            self.executor, self.owner = Executor.start(self.options), os.getpid()
+        return self.executor
+
+    def begin(self) -> None:
+        """With the process, so that it is seen and takes its part in the upkeep; what fails now is tried again with a job."""
+        try:
+            self.started()
+        except Cron2QueueError as trouble:
+            log.error("%s", trouble)
 
     def close(self) -> None:
         """End this process's executor, if it has one."""
@@ -94,7 +118,7 @@ class Runner:
 
 def options_of(settings: Settings, plan: Path, environment: Mapping[str, str], lease: float) -> WorkerOptions:
     """How one process of the pool works: one job at a time, of any queue of the plan."""
-    names = Topology.of(settings).timeouts
+    names = Topology.of(settings).names
     return WorkerOptions(
         database=environment.get(DATABASE_VARIABLE) or settings.project.database,
         prefix=settings.project.prefix,
@@ -152,10 +176,14 @@ def _listen(runner: Runner, settings: Settings, url: str) -> None:
         except Cron2QueueError as trouble:
             raise SystemExit(f"cron2queue: {trouble}") from None
 
+    def begin(**_: Any) -> None:
+        runner.begin()
+
     def close(**_: Any) -> None:
         runner.close()
 
     _connect(signals.worker_init, check)
+    _connect(signals.worker_process_init, begin)
     _connect(signals.worker_process_shutdown, close)
 
 

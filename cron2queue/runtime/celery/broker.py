@@ -18,8 +18,11 @@ TASK_PREFIX: Final = "c2q."
 ADMISSION_SECONDS: Final = 20.0
 # What Celery's own limits stand above those of the job: they are the backstop of the backstop.
 MARGIN_SECONDS: Final = 60.0
-_SERVERS_OWN_TIMEOUT: Final = 1800.0  # RabbitMQ's default; never ask for less
-_UNLIMITED: Final = 7 * 86400.0  # for jobs without a time limit
+_SHORTEST_VISIBILITY: Final = 1800.0
+_LONGEST_RUN: Final = 7 * 86400.0  # and what is counted for a job without a time limit
+# Above every job, and the same for every plan: a queue that exists cannot be declared with another one. It need not be
+# tight, since it is the row, and not the message, that a lost worker gives back.
+_CONSUMER_TIMEOUT: Final = 8 * 86400.0
 _DELIVERY_LIMIT: Final = 20
 
 
@@ -41,28 +44,32 @@ def is_redis(url: str) -> bool:
 def longest_run(jobs: Mapping[str, JobSettings], queue: str | None = None) -> float:
     """Seconds that the longest job (of one queue) may take, its end by force included."""
     own = [job for job in jobs.values() if job.decision in ("queue", "split") and queue in (None, job.queue)]
-    return max((_UNLIMITED if job.timeout is None else job.timeout + job.grace for job in own), default=0.0)
+    return max((_LONGEST_RUN if job.timeout is None else job.timeout + job.grace for job in own), default=0.0)
 
 
-def consumer_timeout(settings: Settings, queue: str | None = None) -> float:
-    """Seconds after which the broker may take a message back that no worker has acknowledged: above the longest job."""
-    return max(_SERVERS_OWN_TIMEOUT, longest_run(settings.jobs, queue) + ADMISSION_SECONDS + 2 * MARGIN_SECONDS)
+def visibility_timeout(settings: Settings) -> int:
+    """Seconds after which Redis hands a message out again: above the longest job."""
+    return int(max(_SHORTEST_VISIBILITY, longest_run(settings.jobs) + ADMISSION_SECONDS + 2 * MARGIN_SECONDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """Names of exchanges and queues, and how long a message of each queue may stay unacknowledged, in seconds."""
+    """Names of exchanges and queues."""
 
     project: str
-    timeouts: Mapping[str, float]
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, settings: Settings) -> "Topology":
-        """What the plan's jobs need."""
+        """What the plan's jobs need. Raises UsageError for a job that no broker would wait for."""
         queues = {job.queue for job in settings.jobs.values() if job.decision in ("queue", "split")}
         if not queues:
             raise UsageError("the plan queues no job", remedy='set decision = "queue" in the table of one')
-        return cls(project=settings.project.name, timeouts={name: consumer_timeout(settings, name) for name in sorted(queues)})
+        if longest_run(settings.jobs) > _LONGEST_RUN:
+            raise UsageError(
+                "a job may take more than a week, for which no broker keeps its message", remedy="lower its timeout"
+            )
+        return cls(project=settings.project.name, names=tuple(sorted(queues)))
 
     @property
     def base(self) -> str:
@@ -85,13 +92,13 @@ class Topology:
             "x-delivery-limit": _DELIVERY_LIMIT,
             "x-dead-letter-exchange": self.dead_exchange,
             "x-dead-letter-routing-key": self.dead_queue,
-            "x-consumer-timeout": int(self.timeouts[name] * 1000),
+            "x-consumer-timeout": int(_CONSUMER_TIMEOUT * 1000),
         }
         return _quorum(self.name(name), self.exchange(), arguments)
 
     def queues(self) -> "list[Queue]":
         """All of them."""
-        return [self.queue(name) for name in self.timeouts]
+        return [self.queue(name) for name in self.names]
 
     @property
     def dead_exchange(self) -> str:

@@ -14,9 +14,10 @@ from cron2queue.runtime.worker.pump import Pump
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """One message. `job` is set once its row is claimed; `over` once nothing is left to do for it.
+    """One message. `job` is set once its row is claimed; `over` once nothing is left to do for it here.
 
-    `patient_until` (CLOCK_MONOTONIC) bounds how long a job that is ready waits for room under its queue's limit.
+    `patient_until` (CLOCK_MONOTONIC) bounds how long a job that is ready waits here for room under its queue's limit; then
+    `put_back` says that the broker is to keep the message.
     """
 
     public_id: str
@@ -25,6 +26,7 @@ class Delivery:
     patient_until: float
     job: Job | None = None
     over: bool = False
+    put_back: bool = False
 
     @classmethod
     def of(cls, public_id: str, queue: str, kind: str) -> "Delivery":
@@ -76,8 +78,10 @@ class DeliveredStore(Store):
             each.job = self.claim_job(each.public_id, queue, kinds=kinds, worker=worker)
             if each.job is not None:
                 found.append(each.job)
-            elif time.monotonic() >= each.patient_until or not self.is_ready(each.public_id):
+            elif not self.is_ready(each.public_id):
                 each.over = True
+            elif time.monotonic() >= each.patient_until:
+                each.put_back = each.over = True
         return found
 
     def settle_and_claim(

@@ -87,8 +87,8 @@ class Executor:
         finally:
             self.pump.control.wake_warden()
 
-    def run(self, delivery: Delivery) -> bool:
-        """Do what the message asks for; returns when its row is settled. False: there was nothing to do.
+    def run(self, delivery: Delivery) -> None:
+        """Do what the message asks for; returns when its row is settled, or there is nothing to do (any more, or yet).
 
         Raises ExecutorFailed when this process cannot go on.
         """
@@ -100,7 +100,6 @@ class Executor:
             if self.failure is not None:
                 raise ExecutorFailed(f"the worker in this process failed: {self.failure}") from self.failure
             control.warden_waits(min(1.0, self.warden.tick()))
-        return delivery.job is not None
 
     def close(self) -> None:
         """End: no child stays behind, what was counted is kept, and the table hears that this worker has gone."""

@@ -9,7 +9,7 @@ from celery import Celery
 
 from cron2queue.runtime.celery.broker import Topology, task_name
 
-_SECONDS: Final = 20.0  # for one answer of the broker
+_SECONDS: Final = 10  # for one answer of the broker
 _MOST_DEAD: Final = 100  # dead letters in one look
 _FIRST, _LATER = 9, 0  # the broker's two classes (RabbitMQ 4: above 4, and the rest); older quorum queues know none
 _PLAIN_PRIORITY: Final = 100
@@ -53,13 +53,17 @@ class Publisher:
     def _open(self) -> None:
         if self._connection is not None:
             return
-        # No heartbeat: nothing listens between two rounds. Each round speaks to the broker, and waits for its answer.
-        self._connection = self.app.connection_for_write(heartbeat=0, connect_timeout=_SECONDS)
+        # No heartbeat: nothing listens between two rounds. What is asked is answered in time, or the connection is dropped:
+        # a queue that has lost its leader may never answer.
+        options = {**self.app.conf.broker_transport_options}
+        if "confirm_publish" in options:
+            options |= {"read_timeout": _SECONDS, "write_timeout": _SECONDS}
+        self._connection = self.app.connection_for_write(heartbeat=0, connect_timeout=_SECONDS, transport_options=options)
         self._connection.ensure_connection(max_retries=1, timeout=_SECONDS)
         self._channel = self._connection.channel()
         self._producer = self.app.amqp.Producer(self._connection.channel(), auto_declare=False)
         self.topology.dead_letters()(self._channel).declare()
-        for name in self.topology.timeouts:
+        for name in self.topology.names:
             self._declare(name)
 
     def _declare(self, name: str) -> None:

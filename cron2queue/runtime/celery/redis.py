@@ -7,7 +7,7 @@ persistence loses all messages at once, and a visibility timeout below the longe
 from typing import Any, Final
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime.celery.broker import consumer_timeout
+from cron2queue.runtime.celery.broker import visibility_timeout
 from cron2queue.runtime.settings import Settings
 
 _RABBITMQ: Final = "use RabbitMQ (amqp://)"
@@ -19,7 +19,7 @@ class RedisIsUnsafe(UsageError):
 
 def transport_options(settings: Settings) -> dict[str, Any]:
     """Kombu's options: nothing is handed out again while the longest job may still run."""
-    return {"visibility_timeout": int(consumer_timeout(settings)), "socket_keepalive": True, "health_check_interval": 30}
+    return {"visibility_timeout": visibility_timeout(settings), "socket_keepalive": True, "health_check_interval": 30}
 
 
 def refuse_what_must_not_be_lost(settings: Settings) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from cron2queue.runtime.backend import marks
 from cron2queue.runtime.celery.publishing import DeadLetter
 from cron2queue.runtime.store import Store
+from cron2queue.runtime.worker.upkeeper import Watcher
 from cron2queue.text import safe_text
 
 log = logging.getLogger("cron2queue.relay")
@@ -54,11 +55,15 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayOptions:
-    """`kinds` by queue. `window`: ids at the broker at one time; `again`: seconds after which a lost one is sent anew."""
+    """`kinds` by queue. `window`: ids at the broker at one time; `again`: seconds after which a lost one is sent anew.
+
+    `lease`: seconds, the same for all workers of the database.
+    """
 
     kinds: dict[str, tuple[str, ...]]
     window: int = 500
     again: float = 60.0
+    lease: float = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,9 +76,17 @@ class Relay:
     clock: Callable[[], float] = time.monotonic
     sent: dict[str, dict[str, Sent]] = field(default_factory=dict)
     dead_letters_at: float = 0.0
+    rescue_at: float = 0.0
+    watcher: Watcher = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watcher = Watcher(lease=self.options.lease)
 
     def round(self) -> int:
-        """Bring due jobs over, and send what is not at the broker; how many messages were sent."""
+        """Bring back and over what is due, and send what is not at the broker; how many messages were sent."""
+        if self.clock() >= self.rescue_at:
+            self.rescue_at = self.clock() + self.options.lease / 5
+            self._rescue()
         self.store.move_due()
         self.store.forget_controls()
         number = sum(self._queue(queue, kinds) for queue, kinds in self.options.kinds.items())
@@ -81,6 +94,13 @@ class Relay:
             self.dead_letters_at = self.clock() + _DEAD_LETTERS_EVERY
             self._take_dead_letters()
         return number
+
+    def _rescue(self) -> None:
+        """Take jobs back from workers that stood still for a whole lease, also when no worker is left to do it."""
+        for worker, counter in self.watcher.observe(self.store.beats(), self.clock(), but=""):
+            if rescued := self.store.rescue(worker, counter_seen=counter, by="relay"):
+                log.warning("rescued %d jobs from a worker that stood still", len(rescued), extra={"worker": worker})
+                self.store.roll_up()
 
     def _queue(self, queue: str, kinds: Sequence[str]) -> int:
         sent = self.sent.setdefault(queue, {})

@@ -120,19 +120,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--window", type=int, default=500, metavar="N", help="ids of a queue at the broker at one time")
     add("--again", type=float, default=60.0, metavar="SECONDS", help="send anew what is not claimed so long and not there")
     add("--poll", type=float, default=0.25, metavar="SECONDS", help="between two looks at queues where nothing happens")
+    add("--lease", type=float, default=30.0, metavar="SECONDS", help="the same for all workers of a database")
     add("--once", action="store_true", help="leave when nothing is left to send")
     add("--log", choices=["text", "json"], default="text", help="form of the log on stderr")
     add("--quiet", action="store_true", help="log warnings and errors only")
 
 
 def _relay_options(arguments: argparse.Namespace, settings: Settings) -> RelayOptions:
-    for name in ("window", "again", "poll"):
+    for name in ("window", "again", "poll", "lease"):
         if not getattr(arguments, name) > 0:
             raise UsageError(f"--{name} must be above 0")
-    names = Topology.of(settings).timeouts
+    names = Topology.of(settings).names
     # Any kind may stand in any queue, as for workers.
     kinds = tuple(sorted({job.kind for job in settings.jobs.values() if job.decision in ("queue", "split")}))
-    return RelayOptions(kinds=dict.fromkeys(names, kinds), window=arguments.window, again=arguments.again)
+    return RelayOptions(
+        kinds=dict.fromkeys(names, kinds), window=arguments.window, again=arguments.again, lease=arguments.lease
+    )
 
 
 def relay(arguments: argparse.Namespace) -> int:

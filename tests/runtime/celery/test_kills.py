@@ -89,7 +89,7 @@ def test_a_broker_killed_and_started_again_loses_nothing(plain: CeleryBench, nod
     gate.open()  # a run that has begun goes on without its broker, and is settled in the table
     plain.until(lambda: plain.job(held)["state"] == "succeeded")
     late = plain.enqueue("once", {"message": "late"})  # accepted while the broker is away
-    node.start()
+    node.restart_until_answering(f"c2q.{plain.project}.default")
     plain.until(lambda: plain.done(MANY + 2))
     assert effects(plain) == sorted(["hold", "late", *names])
     assert plain.job(late)["attempts"] == 1
@@ -109,3 +109,11 @@ def test_a_term_lets_jobs_finish_and_ends_well(plain: CeleryBench) -> None:
     assert relay.wait(60) == 0
     assert plain.job(job)["state"] == "succeeded"
     assert plain.rows("SELECT COUNT(*) FROM {workers}") == [(0,)]
+
+
+def test_a_worker_whose_handlers_cannot_be_loaded_says_so_and_takes_no_job(plain: CeleryBench) -> None:
+    plain.handlers("raise RuntimeError('no such module')")
+    plain.publisher().send("default", "once", plain.enqueue("once", {"message": "m"}).public_id, 100)
+    assert plain.work().wait(60) != 0
+    assert "no such module" in plain.log()
+    assert plain.states() == {"ready": 1}

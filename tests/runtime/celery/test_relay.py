@@ -136,3 +136,17 @@ def test_once_sends_what_is_there_and_leaves(planned: CeleryBench) -> None:
     planned.enqueue("a")
     assert planned.relay("--once").wait(60) == 0
     assert len(taken(planned.publisher())) == 1
+
+
+def test_jobs_of_a_dead_worker_come_back_also_when_no_worker_is_left(planned: CeleryBench) -> None:
+    clock = Clock()
+    relay, publisher = relay_of(planned, clock, lease=30.0)
+    job = planned.enqueue("a")
+    assert planned.store.claim_job(job.public_id, "default", kinds=["a"], worker="of a host that burnt down") is not None
+    for _ in range(5):
+        assert relay.round() == 0
+        clock.now += 7
+    relay.round()
+    planned.until(lambda: relay.round() or planned.job(job)["crashes"] == 1)
+    assert planned.job(job)["state"] == "ready"
+    assert taken(publisher) == [job.public_id]
