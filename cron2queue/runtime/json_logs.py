@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cron2queue.redaction import redact
+from cron2queue.text import safe_text
 
 MESSAGE_LIMIT = 8192  # characters of one text
 _BUILT_IN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -47,6 +48,18 @@ class JsonLines(logging.Formatter):
 
     def _priority(self, level: int) -> str:
         return next((mark for least, mark in _PRIORITIES if level >= least), "<7>") if self._priorities else ""
+
+
+class PlainLines(logging.Formatter):
+    """A line for people: the message, then the extra fields as name=value; nothing in it can steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """`cron2queue: message  name=value ...`, and the traceback below it."""
+        extra = [f"{name}={_clean(str(value))}" for name, value in vars(record).items() if name not in _BUILT_IN]
+        lines = [f"cron2queue: {_clean(_message(record))}" + "".join(f"  {each}" for each in extra)]
+        if record.exc_info and record.exc_info[1] is not None:
+            lines += _clean("".join(traceback.format_exception(record.exc_info[1]))).splitlines()
+        return "\n".join(safe_text(line) for line in lines)
 
 
 def under_journald() -> bool:

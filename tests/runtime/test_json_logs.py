@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cron2queue.runtime.json_logs import JsonLines
+from cron2queue.runtime.json_logs import JsonLines, PlainLines
 
 
 def logged(message: str, *args: Any, level: int = logging.INFO, extra: dict[str, Any] | None = None) -> str:
@@ -53,3 +53,19 @@ def test_not_a_number_and_infinity_are_words() -> None:
 def test_under_the_journal_a_line_begins_with_its_priority() -> None:
     record = logging.makeLogRecord({"name": "x", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "bad"})
     assert JsonLines(priorities=True).format(record).startswith('<3>{"at"')
+
+
+def test_the_plain_line_carries_the_same_fields_and_cannot_steer_a_terminal() -> None:
+    record = logging.getLogger("cron2queue.worker").makeRecord(
+        "cron2queue.worker",
+        logging.INFO,
+        __file__,
+        1,
+        "dead",
+        (),
+        None,
+        extra={"kind": "a\x1b[2J\nb", "url": "mysql://u:pw1@h/d"},
+    )
+    line = PlainLines().format(record)
+    assert line.startswith("cron2queue: dead  kind=a\\x1b[2J\\x0ab  url=mysql://u:")
+    assert "pw1" not in line

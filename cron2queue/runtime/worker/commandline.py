@@ -88,13 +88,13 @@ def options_of(arguments: argparse.Namespace, environment: "os._Environ[str] | d
 
 def start_logging(form: str, *, quiet: bool) -> None:
     """Log to stderr: lines for people, or JSON for machines."""
-    from cron2queue.runtime.json_logs import JsonLines, under_journald
+    from cron2queue.runtime.json_logs import JsonLines, PlainLines, under_journald
 
     handler = logging.StreamHandler()
     if form == "json":
         handler.setFormatter(JsonLines(priorities=under_journald()))
     else:
-        handler.setFormatter(logging.Formatter("cron2queue: %(message)s"))
+        handler.setFormatter(PlainLines())
     logger = logging.getLogger("cron2queue")
     logger.addHandler(handler)
     logger.setLevel(logging.WARNING if quiet else logging.INFO)

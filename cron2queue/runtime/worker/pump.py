@@ -22,6 +22,7 @@ from cron2queue.runtime.worker.looks import has_work
 from cron2queue.runtime.worker.nursery import TemplateFailed
 from cron2queue.runtime.worker.options import WorkerOptions
 from cron2queue.runtime.worker.slots import Slot
+from cron2queue.runtime.worker.telling import tell
 
 log = logging.getLogger("cron2queue.worker")
 
@@ -285,7 +286,9 @@ class Pump:
         for settlement, kept in zip(batch, held, strict=True):
             if kept and settlement.retry_delay is not None:
                 self.control.expect_due(time.monotonic() + settlement.retry_delay + _CLOCK_SECONDS)
-            if not kept:
+            if kept:
+                tell(settlement)
+            else:
                 self.control.count("lease_lost")
                 log.warning("lease lost", extra={"job": settlement.job.public_id, "kind": settlement.job.kind})
 
