@@ -1,6 +1,6 @@
 """The store's verbs for workers."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -108,10 +108,15 @@ class WorkerVerbs(Desk):
     ) -> tuple[list[bool], list[Job]]:
         """Settle the last batch and claim the next in one transaction: half the commits, which are the limit everywhere.
 
-        Under limits by kind or key they are two: locks are then taken in one order.
+        Under limits by kind or key they are two, for locks are then taken in one order; and when a settlement pauses its
+        kind, which no claim of the same transaction could know.
         """
         want = claiming.want_of(queue, kinds, limit, worker)
-        if not settlements or self.controls().touches({*want.kinds, *(each.job.kind for each in settlements)}):
+        if (
+            not settlements
+            or _pauses_a_kind(settlements)
+            or self.controls().touches({*want.kinds, *(each.job.kind for each in settlements)})
+        ):
             return self.settle(settlements), self.claim(queue, kinds=kinds, limit=limit, worker=worker)
         backend = self.backend
 
@@ -129,7 +134,7 @@ class WorkerVerbs(Desk):
 
     def _after_settling(self, settlements: Sequence[Settlement]) -> None:
         """Look once more for whom the turns are: a producer may have come in between."""
-        if any(getattr(each.outcome, "pause_kind_seconds", None) is not None for each in settlements):
+        if _pauses_a_kind(settlements):
             self.forget_controls()
         turns = settling.turns_of(each.job for each in settlements)
         if turns:
@@ -261,3 +266,7 @@ class WorkerVerbs(Desk):
             )
             moved += freed
         return moved
+
+
+def _pauses_a_kind(settlements: Iterable[Settlement]) -> bool:
+    return any(getattr(each.outcome, "pause_kind_seconds", None) is not None for each in settlements)

@@ -235,3 +235,11 @@ def test_an_end_is_final(table: Database, store: Store, claim: Claimer) -> None:
     assert str(store.cancel(answer.public_id, by="ops")) == "succeeded"
     assert store.requeue([answer.public_id], by="ops") == 0
     assert state_of(table, answer.public_id) == "succeeded"
+
+
+def test_an_attempt_that_pauses_its_kind_can_be_settled_together_with_the_next_claim(store: Store, claim: Claimer) -> None:
+    store.enqueue_many([mail(key="a"), mail(key="b")])
+    (job,) = claim(1)
+    ends = [Settlement(job=job, outcome=RetryAt(delay_seconds=60, pause_kind_seconds=60), record=AttemptRecord())]
+    held, more = store.settle_and_claim(ends, "default", kinds=("mail",), limit=2, worker="w1")
+    assert (held, more) == ([True], [])
