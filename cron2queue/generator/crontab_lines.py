@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.dialect import Context, dialect_named
-from cron2queue.crontab.lines import Entry, Kind
+from cron2queue.crontab.lines import Assignment, Entry, Kind
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.evidence.wrapping import unwrapped, wrap
 from cron2queue.generator.engine import CannotConvert
@@ -82,12 +82,17 @@ def same_schedule(old: Schedule, new: Schedule) -> bool:
 
 
 def read_line(line: bytes, move: Move) -> Entry | None:
-    """The one entry that the daemon makes of a line; None when it makes anything else of it."""
+    """The one entry that the daemon makes of a line beneath the assignments above it, of which some move its starts.
+
+    None when it makes anything else of it.
+    """
     dialect = dialect_named(move.file.dialect)
     kind = Kind(move.file.kind)
-    reading = dialect.read(line, Context(kind=kind, user=move.entry.user if kind is Kind.USER else None))
-    entries = [each for each in reading.lines if isinstance(each, Entry)]
-    return entries[0] if reading.loaded and len(reading.lines) == 1 and len(entries) == 1 else None
+    above = [ended(each.raw) for each in move.file.lines if isinstance(each, Assignment) and each.number < move.entry.number]
+    text = b"".join([*above, line])
+    reading = dialect.read(text, Context(kind=kind, user=move.entry.user if kind is Kind.USER else None))
+    made = reading.lines[len(above) :]
+    return made[0] if reading.loaded and len(made) == 1 and isinstance(made[0], Entry) else None
 
 
 def _as_meant(entry: Entry, move: Move, command: CronCommand) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from cron2queue.crontab.lines import Kind
 from cron2queue.errors import UsageError
+from cron2queue.text import to_text
 
 SHOP = """# shop
 SHELL=/bin/sh
@@ -262,3 +263,34 @@ def test_nothing_of_the_template_language_in_a_crontab_is_run(convert: Convert, 
         written = (tmp_path / "out" / path).read_text()
         assert "{{ 7*7 }}" in written
         assert "49" not in written.replace("2049", "")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "above", "line"),
+    [
+        ("cronie", "CRON_TZ=America/New_York\n", "*/5 * * * * www-data php import-orders.php\n"),
+        ("systemd-cron", "TZ=America/New_York\n", "*/5 * * * * www-data php import-orders.php\n"),
+        ("systemd-cron", "DELAY=7\nSTART_HOURS_RANGE=5-9\n", "@daily www-data php import-orders.php\n"),
+    ],
+)
+def test_assignments_that_move_the_starts_are_in_force_for_the_new_line_too(
+    convert: Convert, dialect: str, above: str, line: str
+) -> None:
+    for decision in ("queue", "guard"):
+        prepared = convert(above + line, decisions={"import-orders": decision}, dialect=dialect)
+        assert prepared.draft.refused == {}
+        assert [to_text(change.block.old) for change in prepared.draft.changes] == [line]
+
+
+def test_an_entry_that_is_moved_keeps_its_own_zone(convert: Convert) -> None:
+    text = "CRON_TZ=America/New_York\n30 3 * * * www-data php import-orders.php\n"
+    moved = convert(
+        text,
+        dialect="cronie",
+        engine="systemd",
+        decisions={"import-orders": "queue"},
+        edit=lambda plan: plan.replace('schedule = "30 3 * * *"', 'schedule = "40 4 * * *"'),
+    )
+    assert moved.draft.refused == {}
+    timers = [each.content for each in moved.product.artifacts if each.path.endswith(".timer")]
+    assert [b"America/New_York" in each for each in timers] == [True]
