@@ -142,7 +142,7 @@ def _load_file(path: Path) -> ModuleType:
     name = "cron2queue_handlers_" + "".join(c if c.isalnum() else "_" for c in str(path))
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise UsageError("no such handler module", place=str(path))
+        raise UsageError("no such handler module", place=str(path), remedy="write it, or name another as the job's `handler`")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     _run_import(partial(spec.loader.exec_module, module), str(path))

@@ -263,6 +263,15 @@ def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str
     return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(sorted(known))
 
 
+class Misplaced(UsageError):
+    """A mistake in the plan, at a key of a table or at the table itself."""
+
+    def __init__(self, message: str, *, table: str, key: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.table = table
+        self.key = key
+
+
 def _read_table(
     table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, strict: bool = True
 ) -> dict[str, Any]:
@@ -272,12 +281,12 @@ def _read_table(
     for key, value in table.items():
         if key not in readers:
             if strict:
-                raise UsageError(f"unknown key {key!r} in [{where}]", remedy=did_you_mean(key, readers))
+                raise Misplaced(f"unknown key {key!r} in [{where}]", remedy=did_you_mean(key, readers), table=where, key=key)
             continue
         try:
             read[key.replace("-", "_")] = readers[key](value)
         except Unfit as unfit:
-            raise UsageError(f"{where}.{key} must be {unfit}, not {value!r:.80}") from None
+            raise Misplaced(f"{where}.{key} must be {unfit}, not {value!r:.80}", table=where, key=key) from None
     return read
 
 
@@ -292,7 +301,8 @@ def _job(name: str, table: object) -> JobSettings:
     read = _read_table(table, f"jobs.{name}", _JOB)
     job = JobSettings(name=name, **{"kind": name, **read, "written": frozenset(read)})
     if job.decision in ("queue", "split") and job.handler == OLD_COMMAND and job.command is None:
-        raise UsageError(f"jobs.{name} has neither a command nor a handler", remedy="write `command` or `handler`")
+        remedy = "write `command` or `handler`"
+        raise Misplaced(f"jobs.{name} has neither a command nor a handler", remedy=remedy, table=f"jobs.{name}")
     return job
 
 
@@ -329,7 +339,18 @@ def read_settings(path: Path) -> Settings:
     try:
         return settings_from(document, folder=path.resolve().parent)
     except UsageError as trouble:
-        raise UsageError(trouble.message, remedy=trouble.remedy, place=str(path)) from None
+        raise UsageError(trouble.message, remedy=trouble.remedy, place=_place(trouble, path)) from None
+
+
+def _place(trouble: UsageError, path: Path) -> str:
+    """File and line, where the mistake is one of a key or a table."""
+    if not isinstance(trouble, Misplaced):
+        return str(path)
+    from cron2queue.runtime.plan_lines import line_of  # only a mistake needs it
+
+    text = path.read_text(encoding="utf-8")
+    line = line_of(text, trouble.table, trouble.key) or line_of(text, trouble.table)
+    return f"{path}:{line}" if line else str(path)
 
 
 def key_of(name: str) -> str:

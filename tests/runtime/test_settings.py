@@ -175,3 +175,18 @@ def test_relative_paths_start_at_the_plan(tmp_path: Path) -> None:
 def test_defaults_are_known_by_the_key_as_it_is_written() -> None:
     assert words.defaults(words.JobSettings)["max-attempts"] == 8
     assert words.defaults(words.QueueSettings)["concurrency"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("format-version = 1\n\n[queues.mail]\nconcurency = 1\n", 4),
+        ("[jobs.a]\ncommand = 'x'\n[jobs.b]\ncommand = 'x'\ntimeout = 'long'\n", 5),
+        ("# nothing\n[jobs.a]\ndecision = 'queue'\n", 2),
+    ],
+)
+def test_a_mistake_in_the_plan_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "cron2queue.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_settings(tmp_path / "cron2queue.toml")
+    assert caught.value.place == f"{tmp_path / 'cron2queue.toml'}:{line}"
