@@ -89,7 +89,7 @@ def test_a_broker_killed_and_started_again_loses_nothing(plain: CeleryBench, nod
     gate.open()  # a run that has begun goes on without its broker, and is settled in the table
     plain.until(lambda: plain.job(held)["state"] == "succeeded")
     late = plain.enqueue("once", {"message": "late"})  # accepted while the broker is away
-    node.restart_until_answering(f"c2q.{plain.project}.default")
+    node.restart(f"c2q.{plain.project}.default")
     plain.until(lambda: plain.done(MANY + 2))
     assert effects(plain) == sorted(["hold", "late", *names])
     assert plain.job(late)["attempts"] == 1
