@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.timing import known_duration, runs_per_day, shortest_gap
 from cron2queue.analyser.verdicts import Decision, Verdict
-from cron2queue.crontab.schedule import Calendar, Interval
+from cron2queue.crontab.clocks import offset_minutes
+from cron2queue.crontab.schedule import Calendar, Interval, zone_named
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -67,7 +68,8 @@ class Burden:
     """What one entry puts on the machine: its minutes of the day, its named days ahead, and how long a run lives.
 
     `minutes` None: the length is not known, and a run counts for the minute in which it starts. `copies`: the daemon lets
-    several runs of the entry live at once.
+    several runs of the entry live at once. `part`: it holds only some of the entry's starts, or not by the entry's own hours,
+    since those are of another zone.
     """
 
     file: CrontabFile
@@ -77,6 +79,7 @@ class Burden:
     minutes: int | None
     seconds: float | None
     copies: bool
+    part: bool = False
 
 
 @lru_cache(maxsize=16384)
@@ -97,29 +100,55 @@ def _minute_bits(schedule: Calendar) -> int:
     return schedule.minute_bits
 
 
-def burden(subject: Subject, file: CrontabFile, entry: Entry, first: date) -> Burden | None:
-    """None for @reboot, for what never fires, and for scripts that run-parts or anacron start one after another."""
+def _ahead(schedule: Calendar, first: date, zone: ZoneInfo) -> int:
+    """Minutes by which the host's clock is ahead of the entry's own on the first day ahead."""
+    if not schedule.zone:
+        return 0
+    noon = int(datetime.combine(first, time(12), zone).timestamp()) // 60
+    return offset_minutes(noon, zone) - offset_minutes(noon, zone_named(schedule.zone))
+
+
+def _turned(schedule: Calendar, first: date, ahead: int) -> Iterator[tuple[int, int]]:
+    """Minutes of the day and days by the host's clock: those that stay on their day, and those that come on the next."""
+    later, minutes = divmod(ahead, DAY)
+    turned = _minute_bits(schedule) << minutes
+    for days, starts in enumerate((turned & WHOLE_DAY, turned >> DAY), start=later):
+        if starts:
+            yield starts, _day_bits(schedule, first - timedelta(days=days))
+
+
+def _by_host_clock(schedule: Calendar | Interval, first: date, zone: ZoneInfo) -> list[tuple[int, int, bool]]:
+    """Starts, days, and whether they are but a part: one for most entries, two where a day is parted by another zone's."""
+    if isinstance(schedule, Interval):
+        return [(starts_of(schedule), (1 << DAYS_AHEAD) - 1, False)]
+    ahead = _ahead(schedule, first, zone)
+    parts = list(_turned(schedule, first, ahead))
+    if len(parts) == 2 and parts[0][1] == parts[1][1]:
+        parts = [(parts[0][0] | parts[1][0], parts[0][1])]
+    return [(starts, days, len(parts) == 2 or ahead % 60 != 0) for starts, days in parts if days]
+
+
+def burdens(subject: Subject, file: CrontabFile, entry: Entry, first: date) -> Iterator[Burden]:
+    """Nothing for @reboot, for what never fires, and for scripts that run-parts or anacron start one after another."""
     schedule = entry.schedule
     if not isinstance(schedule, Calendar | Interval) or not file.loaded or not file.editable:
-        return None
-    starts = starts_of(schedule)
-    days = _day_bits(schedule, first) if isinstance(schedule, Calendar) else (1 << DAYS_AHEAD) - 1
-    if not starts or not days:
-        return None
+        return
     known = known_duration(subject, file, entry)
     length = None if known is None else max(1, -(-int(known.long) // 60))
     gap = shortest_gap(entry)
     overlaps = known is not None and gap is not None and known.long > gap
     copies = overlaps and daemon(file.dialect).second_copy and not holds_lock(entry.command)
-    return Burden(
-        file=file,
-        entry=entry,
-        starts=starts,
-        days=days,
-        minutes=length,
-        seconds=None if known is None else known.long,
-        copies=copies,
-    )
+    for starts, days, part in _by_host_clock(schedule, first, subject.zone):
+        yield Burden(
+            file=file,
+            entry=entry,
+            starts=starts,
+            days=days,
+            minutes=length,
+            seconds=None if known is None else known.long,
+            copies=copies,
+            part=part,
+        )
 
 
 def first_day_ahead(subject: Subject) -> date:
@@ -130,7 +159,7 @@ def first_day_ahead(subject: Subject) -> date:
 def burdens_of(subject: Subject, entries: Iterable[tuple[CrontabFile, Entry]]) -> list[Burden]:
     """What each of the entries puts on its machine, those that never start left out."""
     first = first_day_ahead(subject)
-    return [each for file, entry in entries if (each := burden(subject, file, entry, first))]
+    return [each for file, entry in entries for each in burdens(subject, file, entry, first)]
 
 
 def _busiest_host(subject: Subject) -> list[tuple[CrontabFile, Entry]]:
@@ -175,6 +204,7 @@ def load_of(subject: Subject, verdicts: Mapping[EntryId, Verdict]) -> Load | Non
     ours = burdens_of(subject, _busiest_host(subject))
     if not ours:
         return None
+    single = list({id(each.entry): each for each in ours}.values())
     planes = [_of_day(ours, day) for day in _days_worth_a_look(ours)]
     days = _days_worth_a_look(ours)
     busiest = max(range(len(days)), key=lambda at: (peak(planes[at], WHOLE_DAY)[0], -days[at]))
@@ -187,8 +217,8 @@ def load_of(subject: Subject, verdicts: Mapping[EntryId, Verdict]) -> Load | Non
         peak_at=_moment(day, next(minutes_of(where)), subject.zone),
         peak=top,
         planned_peak=_planned(subject, ours, days[busiest], verdicts),
-        lanes=tuple(_lane(subject, each, day, verdicts) for each in ours[:MOST_LANES]),
-        unknown=sum(each.minutes is None for each in ours),
+        lanes=tuple(_lane(subject, each, day, verdicts) for each in single[:MOST_LANES]),
+        unknown=sum(each.minutes is None for each in single),
         host=host_of(ours[0].file) or None,
     )
 

@@ -167,7 +167,7 @@ def _counted_anew(burdens: Sequence[Burden], moved: Mapping[int, int]) -> int:
 
 
 def _can_move(each: Burden) -> bool:
-    return isinstance(each.entry.schedule, Calendar) and len(shifts(each.entry.schedule)) > 1
+    return not each.part and isinstance(each.entry.schedule, Calendar) and len(shifts(each.entry.schedule)) > 1
 
 
 def _move(each: Burden, shift: int) -> Move:

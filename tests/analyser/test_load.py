@@ -11,6 +11,7 @@ from judged import AT, ZONE, crontab, judged, standing
 from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, smeared, take
 from cron2queue.analyser.examples import subject_of
 from cron2queue.analyser.load import DAYS_AHEAD, burdens_of, load_of
+from cron2queue.analyser.rule import Example
 from cron2queue.analyser.spreading import Calendars, spread
 from cron2queue.crontab.schedule import Calendar
 
@@ -42,11 +43,11 @@ def test_a_smeared_set_holds_each_start_and_the_minutes_after_it(bits: int, leng
     assert set(minutes_of(smeared(bits, length))) == {m + i for m in minutes_of(bits) for i in range(length)}
 
 
-def most_starts(text: str) -> int:
+def most_starts(text: str, dialect: str = "debian") -> int:
     """The most starts in one minute over the days ahead, from the fires themselves."""
     first = datetime(2026, 12, 1, tzinfo=ZONE)
     starts: Counter[datetime] = Counter()
-    for entry in crontab(text).entries:
+    for entry in crontab(text, dialect=dialect).entries:
         assert isinstance(entry.schedule, Calendar)
         fires = entry.schedule.fires_between(first, first + timedelta(days=DAYS_AHEAD), ZONE)
         starts.update(fire.at for fire in fires)
@@ -153,3 +154,24 @@ def test_the_busiest_day_is_chosen() -> None:
     assert load is not None
     assert (load.day.day, load.peak) == (15, 3)
     assert load.day > AT.date()
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "Europe/Berlin"])
+@pytest.mark.parametrize(
+    "schedules", [["0 3 * * *"] * 3, ["*/30 20-23 * * 1"] * 2, ["10,40 1,22 1 * *", "0 5 * * 2", "0 * * * *"]]
+)
+def test_starts_by_the_clock_of_another_zone_are_counted_by_that_of_the_host(schedules: list[str], zone: str) -> None:
+    text = f"CRON_TZ={zone}\n" + "".join(f"{schedule} root /opt/{at}.sh\n" for at, schedule in enumerate(schedules))
+    subject = subject_of(Example(text, dialect="cronie"))
+    load = load_of(subject, {})
+    assert load is not None
+    fires = Counter(start for lane in load.lanes for start in lane.starts)
+    assert len(load.lanes) == load.unknown == len(schedules)
+    assert load.peak == fires[load.peak_at] == max(fires.values())
+    assert Calendars(burdens_of(subject, subject.entries)).peak()[0] == most_starts(text, dialect="cronie")
+
+
+def test_an_entry_that_another_zone_parts_is_not_moved() -> None:
+    text = "CRON_TZ=Asia/Kolkata\n" + "".join(f"0 3 * * 1 root /opt/{name}.sh\n" for name in "abcde")
+    subject = subject_of(Example(text, dialect="cronie"))
+    assert spread(burdens_of(subject, subject.entries), target=3) is None

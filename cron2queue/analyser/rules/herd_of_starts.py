@@ -78,7 +78,7 @@ class HerdOfStarts(Rule):
         times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])
         often = f"{times} and {len(minutes) - 3} more times" if len(minutes) > 3 else times
         new = "; ".join(f"line {move.entry.number}: {move.schedule_text}" for move in proposal.moves)
-        places = [Place(path=each.file.path, line=each.entry.number) for each in herd]
+        places = list(dict.fromkeys(Place(path=each.file.path, line=each.entry.number) for each in herd))
         return self.at(
             places[0],
             f"{top} entries start in the same minute, at {often}",
