@@ -24,7 +24,7 @@ PROJECT_KEYS: Mapping[str, str] = {
     "database": "sqlite:///FILE, mysql+pymysql://, mariadb+pymysql:// or postgresql+psycopg://",
     "prefix": "begins the names of the tables",
     "timezone": "in which cron fires",
-    "engine": "what migrated entries become: sqlqueue systemd",
+    "engine": "what migrated entries become: sqlqueue systemd celery celery-beat",
     "userland": "whose flock and timeout the host has: gnu busybox",
     "folder": "where this folder lies on the host that runs the crontab",
     "python": "the interpreter that has cron2queue installed, on the host that runs the crontab",
