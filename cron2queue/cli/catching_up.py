@@ -51,7 +51,7 @@ def _caught_up(operation: Operation, store: Store, job: JobSettings, now: dateti
     last = store.last_tick(tick_of(job, now))
     if last is None:
         return None
-    due = [minute_of(fire) for fire in islice(due_after(job.schedule or "", last, now, zone_of(operation)), MOST_COUNTED)]
+    due = [minute_of(fire) for fire in islice(due_after(job, last, now, zone_of(operation)), MOST_COUNTED)]
     if not due:
         return None
     chosen = to_catch_up(due, last, now, job.missed, job.missed_limit) if job.missed is not Missed.SKIP else []

@@ -84,5 +84,5 @@ def _missed(where: "Operation", store: "Store", job: "JobSettings", now: datetim
     last = store.last_tick(tick_of(job, now))
     if last is None:
         return []
-    fires = list(islice(due_after(job.schedule, last, now, zone_of(where)), _MOST))
+    fires = list(islice(due_after(job, last, now, zone_of(where)), _MOST))
     return to_catch_up(fires, last, now, job.missed, job.missed_limit)

@@ -5,6 +5,7 @@ told apart: it may not be applied yet, and only the crontab knows.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -72,21 +73,27 @@ def zone_of(operation: "Operation") -> tzinfo:
 
 
 def _missed(job: JobSettings, entry: str, last: datetime, now: datetime, zone: tzinfo) -> MissedTick | None:
-    due = list(islice(due_after(job.schedule or "", last, now - GRACE, zone), MOST_COUNTED))
+    due = list(islice(due_after(job, last, now - GRACE, zone), MOST_COUNTED))
     if not due:
         return None
     return MissedTick(name=entry, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last)
 
 
-def due_after(schedule_text: str, last: datetime, until: datetime, zone: tzinfo) -> Iterator[datetime]:
-    """When the schedule should have started something after `last` and not later than `until`, as the daemon counts."""
+def due_after(job: JobSettings, last: datetime, until: datetime, zone: tzinfo) -> Iterator[datetime]:
+    """When its schedule should have started the job after `last` and not later than `until`, as the daemon counts.
+
+    `zone` is the daemon's; a schedule may have one of its own.
+    """
     file = parse(
-        f"{schedule_text} true\n".encode("utf-8", "surrogateescape"),
+        f"{job.schedule or ''} true\n".encode("utf-8", "surrogateescape"),
         path="plan",
         dialect=dialect_named("debian"),
         kind=Kind.USER,
     )
     start = last + timedelta(minutes=1)
     for entry in file.entries[:1]:
-        if isinstance(entry.schedule, Calendar | Interval) and start < until:
-            yield from (fire.at.astimezone(UTC) for fire in entry.schedule.fires_between(start, until, zone))
+        schedule = entry.schedule
+        if isinstance(schedule, Calendar):
+            schedule = replace(schedule, zone=job.zone)
+        if isinstance(schedule, Calendar | Interval) and start < until:
+            yield from (fire.at.astimezone(UTC) for fire in schedule.fires_between(start, until, zone))

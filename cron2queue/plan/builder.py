@@ -111,6 +111,7 @@ def _words(verdict: Verdict, file: CrontabFile) -> dict[str, Any]:
         "line": entry.number,
         "entry": verdict.entry_id,
         "schedule": entry.schedule_text if _is_plain(entry.schedule_text) else None,
+        "zone": _own_zone(entry),
     }
     if not _writable(entry):
         return facts
@@ -120,6 +121,12 @@ def _words(verdict: Verdict, file: CrontabFile) -> dict[str, Any]:
         "shell": entry.environment.get("SHELL", "/bin/sh"),
         "environment": declared_environment(file, entry),
     }
+
+
+def _own_zone(entry: Entry) -> str | None:
+    """The zone of its schedule, where the crontab names one that the daemon heeds."""
+    zone = entry.schedule.zone if isinstance(entry.schedule, Calendar) else None
+    return zone if _is_plain(zone) else None
 
 
 def _writable(entry: Entry) -> bool:

@@ -34,7 +34,7 @@ PROJECT_KEYS: Mapping[str, str] = {
     "observe": "true: entries that stay are started through `cron2queue observe`",
 }
 TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines", "alerts", "hooks"})
-FACTS = frozenset({"source", "line", "entry"})
+FACTS = frozenset({"source", "line", "entry", "zone"})
 """What the crontab alone decides; never an edit."""
 
 QUEUE_WORDS: Mapping[str, str] = {
@@ -44,6 +44,7 @@ QUEUE_WORDS: Mapping[str, str] = {
 }
 JOB_WORDS: Mapping[str, str] = {
     "decision": "queue split guard keep fix drop ask",
+    "zone": "of the schedule, as the crontab has it",
     "timeout": "",
     "grace": "between TERM and KILL",
     "max-attempts": "runs, the first included",
@@ -53,7 +54,7 @@ JOB_WORDS: Mapping[str, str] = {
     "missed": "ticks while nothing could enqueue: skip once all",
 }
 
-_ALWAYS = ("decision", "source", "line", "entry", "schedule", "user", "command", "stdin", "shell")
+_ALWAYS = ("decision", "source", "line", "entry", "schedule", "zone", "user", "command", "stdin", "shell")
 _GUARDED = ("timeout", "grace", "overlap", "scope")
 _MIGRATED = (
     *("kind", "queue", "priority", "timeout", "grace", "max-attempts", "retry", "overlap", "scope"),

@@ -88,7 +88,7 @@ class JobSettings:
     `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
     its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill,
     `must_not_be_lost` refuses brokers that may lose messages.
-    `written` names the keys that the file holds.
+    `zone` is that of the schedule, where the crontab gives it one of its own. `written` names the keys that the file holds.
     """
 
     name: str
@@ -98,6 +98,7 @@ class JobSettings:
     line: int | None = None
     entry: str | None = None
     schedule: str | None = None
+    zone: str | None = None
     user: str | None = None
     command: str | None = None
     stdin: str | None = None
@@ -234,7 +235,7 @@ _QUEUE: Mapping[str, Callable[[object], Any]] = {
     "age-limit": _seconds(0.001),
 }
 _JOB: Mapping[str, Callable[[object], Any]] = {
-    **dict.fromkeys(("decision", "source", "entry", "schedule", "user", "command", "stdin", "shell", "handler"), _text),
+    **dict.fromkeys(("decision", "source", "entry", "schedule", "zone", "user", "command", "stdin", "shell", "handler"), _text),
     **dict.fromkeys(("kind", "queue"), _name),
     "line": _whole(1),
     "environment": _environment,

@@ -11,6 +11,7 @@ from databases import Database
 
 from cron2queue.cli.schedules import due_after
 from cron2queue.runtime.instants import to_micros
+from cron2queue.runtime.settings import JobSettings
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -38,14 +39,23 @@ def catch_up(database: Database, path: str) -> Ran:
     return run("jobs", "catch-up", "--plan", path, "--database", database.url, "--format", "json")
 
 
+def scheduled(text: str, zone: str | None = None) -> JobSettings:
+    return JobSettings(name="often", kind="often", schedule=text, zone=zone)
+
+
 def test_what_was_due_is_counted_as_the_daemon_counts() -> None:
-    found = list(due_after("*/15 * * * *", NOON - timedelta(hours=1), NOON, BERLIN))
+    found = list(due_after(scheduled("*/15 * * * *"), NOON - timedelta(hours=1), NOON, BERLIN))
     assert [f"{each:%H:%M}" for each in found] == ["11:15", "11:30", "11:45"]
     spring = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
-    nights = list(due_after("30 2 * * *", spring, spring + timedelta(days=2), BERLIN))
+    nights = list(due_after(scheduled("30 2 * * *"), spring, spring + timedelta(days=2), BERLIN))
     assert [f"{each:%d %H:%M}" for each in nights] == ["29 01:00", "30 00:30"]
     for text in ("@reboot", "61 * * * *", "", "\x00", "\udcff * * * *", "0 0 31 2 *"):
-        assert list(due_after(text, NOON, NOON + timedelta(days=2), BERLIN)) == []
+        assert list(due_after(scheduled(text), NOON, NOON + timedelta(days=2), BERLIN)) == []
+
+
+def test_a_schedule_in_a_zone_of_its_own_is_due_by_that() -> None:
+    found = list(due_after(scheduled("30 7 * * *", "America/New_York"), NOON, NOON + timedelta(days=1), BERLIN))
+    assert [f"{each:%d %H:%M}" for each in found] == ["30 12:30"]
 
 
 @pytest.mark.parametrize(("policy", "jobs"), [("skip", 0), ("once", 1), ("all", 10)])

@@ -31,8 +31,8 @@ PROJECT: dict[str, Any] = {
 BOTH = "user-waits=no lost-on-failure=yes overlap-hurts=yes"
 
 
-def built(text: str) -> Built:
-    file = parse(text.encode(), path="/etc/crontab", dialect=dialect_named("debian"), kind=Kind.SYSTEM)
+def built(text: str, dialect: str = "debian") -> Built:
+    file = parse(text.encode(), path="/etc/crontab", dialect=dialect_named(dialect), kind=Kind.SYSTEM)
     judged = audit([file], EvidenceBook.empty("no logs"), at=datetime(2026, 11, 30, tzinfo=UTC), zone=ZoneInfo("UTC"))
     return build(judged, Project(**PROJECT), owners={})
 
@@ -113,3 +113,9 @@ def test_mail_may_be_sent_twice_and_the_plan_says_so() -> None:
 
 def test_documents_and_pictures_have_a_memory_limit() -> None:
     assert job("*/10 * * * * www-data bin/make-pdf").settings.memory_limit == 2**30
+
+
+def test_a_zone_of_its_own_is_the_schedule_s_only_where_the_daemon_heeds_it() -> None:
+    text = "5 * * * * root a\nCRON_TZ=America/New_York\n5 3 * * * root b\n"
+    assert [each.settings.zone for each in built(text, "cronie").plan.jobs] == [None, "America/New_York"]
+    assert [each.settings.zone for each in built(text).plan.jobs] == [None, None]
