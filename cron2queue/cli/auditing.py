@@ -106,12 +106,13 @@ def _outputs(request: Request) -> list[tuple[Reporter, Path | None]]:
 
 
 def _read(request: Request) -> Sources:
-    from cron2queue.cli.remarks import remark, without_binaries
+    from cron2queue.cli.remarks import remark, with_evidence, without_binaries
     from cron2queue.cli.sources import read
 
     sources = without_binaries(
         read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
+    sources = with_evidence(sources, request.logs, request.journal, request.observations)
     remark(sources, verbose=request.verbose)
     return sources
 

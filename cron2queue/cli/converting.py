@@ -135,17 +135,17 @@ def _told(request: Request, prepared: Prepared, path: Path, unreadable: bool) ->
 def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prepared, bool]:
     from cron2queue.cli.clock import moment, zone_for
     from cron2queue.cli.reading.host import caller
+    from cron2queue.cli.remarks import tell_unreadable, with_evidence, without_binaries
     from cron2queue.cli.sources import read
-    from cron2queue.cli.trouble import say
     from cron2queue.generator.preparing import look_back, prepare
     from cron2queue.generator.restoring import originals
     from cron2queue.generator.templating import Templates
 
-    sources = read(
-        list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root
+    sources = without_binaries(
+        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
-    for each in sources.unreadable:
-        say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    sources = with_evidence(sources, request.logs, request.journal, request.observations)
+    tell_unreadable(sources)
     if not any(file.entries for file in sources.files):
         if sources.unreadable:
             raise InputError("nothing was read", remedy="name crontabs that you may read")

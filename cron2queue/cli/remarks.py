@@ -1,6 +1,9 @@
 """What is said of sources before anything is judged: those that could not be read, are no crontab, or hold nothing."""
 
+import errno
+import os
 from dataclasses import replace
+from pathlib import Path
 
 from cron2queue.cli.reading.opening import Unreadable
 from cron2queue.cli.sources import Sources
@@ -26,10 +29,32 @@ def without_binaries(sources: Sources) -> Sources:
     return replace(sources, files=files, unreadable=(*sources.unreadable, *found.values()))
 
 
-def remark(sources: Sources, *, verbose: bool) -> None:
-    """Say it on stderr, a paragraph each, with the remedy."""
+def _unread(path: Path) -> Unreadable | None:
+    try:
+        path.stat()
+        reason = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+    except OSError as error:
+        reason = error.strerror
+    return None if reason is None else Unreadable(str(path), reason, "name a log, journal or recording that you may read")
+
+
+def with_evidence(sources: Sources, logs: list[str] | None, journal: str | None, observations: Path | None) -> Sources:
+    """The same, with evidence that was named and cannot be opened among what could not be read."""
+    recorded = None if observations is None else str(observations)
+    named = [*(logs or []), None if journal == "live" else journal, recorded]
+    unread = [_unread(Path(each)) for each in named if each is not None and each != "-"]
+    return replace(sources, unreadable=(*sources.unreadable, *(each for each in unread if each is not None)))
+
+
+def tell_unreadable(sources: Sources) -> None:
+    """Say on stderr what could not be read, a paragraph each, with the remedy."""
     for each in sources.unreadable:
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+
+
+def remark(sources: Sources, *, verbose: bool) -> None:
+    """The same, and which sources hold nothing."""
+    tell_unreadable(sources)
     for path in sources.skipped if verbose else ():
         say(f"{path}: holds nothing like an entry")
     for file in sources.files:

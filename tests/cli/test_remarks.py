@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 
+def cron2queue(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "cron2queue", *words], capture_output=True, text=True)
+
+
 def audit(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "cron2queue", "audit", *words], capture_output=True, text=True)
+    return cron2queue("audit", *words)
 
 
 def test_a_binary_file_is_an_input_that_cannot_be_read(tmp_path: Path) -> None:
@@ -39,3 +43,28 @@ def test_a_folder_without_a_crontab_is_told(tmp_path: Path) -> None:
     ran = audit(str(tmp_path))
     assert ran.returncode == 0
     assert "no crontab was found there" in ran.stderr
+
+
+@pytest.mark.parametrize("words", [["show"], ["observe", "--wrap"], ["convert", "--into", "c2q"]])
+def test_no_command_takes_a_binary_file_for_a_crontab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photo").write_bytes(b"GIF89a\n\xff\x00\x00;")
+    ran = cron2queue(*words, "photo")
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert "a NUL byte" in ran.stderr and "remedy: " in ran.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["photo"]
+
+
+@pytest.mark.parametrize("option", ["--logs", "--journal", "--observations"])
+@pytest.mark.parametrize("command", ["audit", "convert"])
+def test_evidence_that_was_named_and_is_not_there_is_told_and_the_rest_still_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, option: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crontab").write_text("7 * * * * true\n", encoding="utf-8")
+    ran = cron2queue(command, "crontab", option, "gone.log", *(["--into", "c2q"] if command == "convert" else []))
+    assert ran.returncode == 3
+    assert "gone.log: No such file or directory\n  remedy: " in ran.stderr
+    assert "7 * * * *" in ran.stdout or "true" in ran.stdout

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cron2queue.cli.clock import moment, zone_for
+from cron2queue.cli.remarks import tell_unreadable, without_binaries
 from cron2queue.cli.sources import Sources, read
-from cron2queue.cli.trouble import say
 from cron2queue.cli.understood.record import Asked, as_text, record
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import InputError, UsageError
@@ -40,11 +40,10 @@ def perform(request: ShowRequest) -> int:
         remedy = f"use one of {', '.join(_FORMATS)}"
         raise UsageError(f"unknown format: {request.format!r:.80}", remedy=remedy, place="--format")
     asked = _asked(request)
-    sources = read(
-        list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root
+    sources = without_binaries(
+        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
-    for each in sources.unreadable:
-        say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    tell_unreadable(sources)
     if not sources.files and not sources.unreadable:
         raise InputError("no crontab was found", remedy="name a file, or - to read standard input")
     if sources.files or request.format == "json":
