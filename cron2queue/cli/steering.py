@@ -10,10 +10,12 @@ from cron2queue.cli.operation import Operation
 from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.words import duration, plural, shown
 from cron2queue.cli.showing import not_found, resolved
+from cron2queue.cli.trouble import say
 from cron2queue.errors import Refused, UsageError
 from cron2queue.runtime.drafts import checked_name
 from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.settings import did_you_mean
 
 NAME_LENGTH = 64
 _CANCELLED = {
@@ -109,9 +111,19 @@ def _dead(inspection: Inspection, wanted: JobFilter) -> Iterator[str]:
             return
 
 
+def _tell_unheard_of(operation: Operation, name: str) -> None:
+    """Say that no plan, job or worker knows the queue: at night it is rather a slip than a queue to come."""
+    planned = operation.settings.queues if operation.settings else None
+    with operation.inspection() as inspection:
+        known = frozenset(each.queue for each in inspection.queues(planned=planned))
+    if known and name not in known:
+        say(f"no plan, job or worker has named the queue {name!r} so far\n  remedy: {did_you_mean(name, known)}")
+
+
 def pause_queue(operation: Operation, name: str, *, by: str, format: str) -> None:
     """`queues pause`."""
     checked_name("queue", name, NAME_LENGTH)
+    _tell_unheard_of(operation, name)
     with operation.store() as store:
         changed = store.pause(name, by=by)
     said = "is paused: nothing more is claimed from it" if changed else "was paused already"
@@ -142,6 +154,8 @@ def limit_queue(
     values = {limit: value or None for limit, value in given.items() if value is not None}
     if not values:
         raise UsageError("no limit given", remedy="use --concurrency, --depth or --age")
+    checked_name("queue", name, NAME_LENGTH)
+    _tell_unheard_of(operation, name)
     with operation.store() as store:
         store.set_limit("queue", name, by=by, **values)
     said = ", ".join(f"{limit} {'unlimited' if value is None else value}" for limit, value in values.items())

@@ -34,6 +34,16 @@ def test_pause_holds_claims_back_until_resume_and_both_are_recorded(database: Da
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("act", [["pause"], ["limit", "--depth", "5"]])
+def test_a_queue_that_nobody_has_named_is_told_and_what_was_meant(sqlite_database: Database, act: list[str]) -> None:
+    accept(sqlite_database.store(), 1, queue="critical")
+    verb, *options = act
+    known = run("queues", verb, "critical", *options, "--database", sqlite_database.url)
+    slip = run("queues", verb, "critcal", *options, "--database", sqlite_database.url)
+    assert (known.status, known.err, slip.status) == (0, "", 0)
+    assert "has named the queue 'critcal'" in slip.err and "did you mean 'critical'?" in slip.err
+
+
 def test_limits_are_set_shown_and_taken_away(database: Database) -> None:
     url = database.url
     ran = run("queues", "limit", "mail", "--concurrency", "4", "--depth", "100", "--age", "900", "--database", url)
@@ -54,6 +64,7 @@ def test_limits_are_set_shown_and_taken_away(database: Database) -> None:
         ["resume", "\x1b[2J"],
         ["pause", "x" * 500],
         ["pause", ""],
+        ["limit", "ü", "--depth", "5"],
     ],
 )
 def test_what_makes_no_sense_is_refused(sqlite_database: Database, arguments: list[str]) -> None:
