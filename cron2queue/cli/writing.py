@@ -48,7 +48,8 @@ def write_file(path: Path, text: str) -> None:
         else:
             _replace(Path(os.path.realpath(path)), data)
     except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", place=str(path)) from error
+        remedy = "name a file in a folder that is there and that you may write to"
+        raise UsageError(f"cannot be written: {error.strerror}", place=str(path), remedy=remedy) from error
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -85,5 +85,9 @@ def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> 
     found = [switch_for(source, journal, only) for source in manifest.sources]
     changing = [each for each in found if each is not None and each.changes]
     if not changing:
-        raise UsageError("nothing was applied from this folder, or all of it was taken back", place=str(folder.path))
+        raise UsageError(
+            "nothing was applied from this folder, or all of it was taken back",
+            place=str(folder.path),
+            remedy=f"cron2queue diff {folder.path} shows what apply would change",
+        )
     return changing

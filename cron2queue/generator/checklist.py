@@ -53,7 +53,7 @@ def _permissions(plan: Plan, jobs: tuple[PlannedJob, ...]) -> Item:
     secret = [job for job in jobs if job.secret]
     text = f"Jobs run as {', '.join(users)}; each queue has one user."
     if secret:
-        text += f" A password stands in the command of {_names(secret)}: the plan is readable by its owner and group only."
+        text += f" A password comes with {_names(secret)}: the plan is readable by its owner and group only."
     return Item(title="Permissions", text=f"{text} Each must be able to read cron2queue.toml and to reach the database.")
 
 

@@ -99,7 +99,7 @@ def _notes(kind: Character, time: Budget, decision: Decision, *, secret: bool) -
     if kind.queue == "mail" and decision in MIGRATED:
         notes.append("may run more than once: make sure that a repeated run does not send twice")
     if secret and decision in MIGRATED:
-        notes.append("a password stands in its command: the plan alone holds it, and no stub is written")
+        notes.append("a password stands in its command or its environment: the plan alone holds it, and no stub is written")
     return tuple(notes)
 
 

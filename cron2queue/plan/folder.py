@@ -69,7 +69,8 @@ class Folder:
         try:
             descriptor = os.open(path, _FOLDER)
         except OSError as trouble:
-            raise UnsafePath(f"{path} is not a folder that can be used: {trouble.strerror}") from None
+            remedy = "name the folder that was given to convert --into; it may not be a link"
+            raise UnsafePath(f"{path} is not a folder that can be used: {trouble.strerror}", remedy=remedy) from None
         folder = cls(path, descriptor)
         try:
             _trusted(descriptor, str(path))

@@ -94,7 +94,7 @@ class PlannedJob:
 
     @property
     def secret(self) -> bool:
-        """Whether its command holds a password: then nothing but the plan may repeat it."""
+        """Whether its command or its environment holds a password: then nothing but the plan may repeat it."""
         return holds_secret(self.settings.command, self.settings.stdin, self.settings.environment)
 
     @property

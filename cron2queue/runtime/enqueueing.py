@@ -97,7 +97,7 @@ def refuse_if_full(session: Session, controls: Controls, queue: str, drafts: Seq
         depth = waiting(session, queue, rule.depth_limit)
         if depth + wanted > rule.depth_limit:
             raise QueueFull(
-                f"queue {queue} holds {depth} waiting jobs of at most {rule.depth_limit}",
+                f"queue {queue} holds {depth} of at most {rule.depth_limit} waiting jobs",
                 remedy="Try again when the workers have caught up, add workers, or raise depth-limit.",
             )
     if rule.age_limit is not None and (age := oldest_age(session, queue)) is not None and age > rule.age_limit:

@@ -123,7 +123,7 @@ def _depth(queue: QueueView, threshold: Threshold) -> Judgement:
         level=level,
         check="depth",
         subject=queue.queue,
-        text=f"{waiting} jobs wait{limit}",
+        text=f"{waiting} {'job waits' if waiting.n == 1 else 'jobs wait'}{limit}",
         remedy="producers are refused at the limit: more workers, or fewer jobs" if level else "",
         perf=(Perf(label=f"{queue.queue}_waiting", value=waiting.n, threshold=threshold),),
     )

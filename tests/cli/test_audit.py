@@ -131,7 +131,7 @@ def test_a_crontab_with_nothing_at_or_above_the_threshold_is_ok(tmp_path: Path) 
         (["--baseline", "/nowhere/at/all"], "--write-baseline"),
         (["--ask"], "not a terminal"),
         (["--width", "3"], "40"),
-        (["--output", "/nowhere/at/all"], "cannot be written"),
+        (["--output", "/nowhere/at/all"], "remedy: name a file in a folder that is there"),
     ],
 )
 def test_misuse_is_told_with_its_remedy_and_status_2(crontab: Path, arguments: list[str], said: str) -> None:

@@ -52,7 +52,7 @@ def test_rollback_gives_back_every_byte(case: Any) -> None:
     assert case.live() == case.original
     again = case.run("rollback")
     assert again.returncode == 2
-    assert "nothing was applied" in again.stderr
+    assert "nothing was applied" in again.stderr and "remedy: cron2queue diff" in again.stderr
 
 
 def test_owner_and_mode_stay(case: Any) -> None:

@@ -95,3 +95,11 @@ def test_what_is_not_there_reads_as_none(tmp_path: Path) -> None:
         assert folder.read("missing") is None
         assert folder.read("missing/deeper") is None
         assert folder.mode("missing") is None
+
+
+def test_a_folder_that_is_not_there_is_refused_with_what_to_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name in ("gone", "file"):
+        with pytest.raises(UnsafePath, match="not a folder that can be used") as caught:
+            Folder.open(tmp_path / name)
+        assert "convert --into" in (caught.value.remedy or "")

@@ -126,7 +126,9 @@ class Systemd(Engine):
             raise CannotConvert("a timer cannot stand beside the old line: it would do the work twice")
         settings = move.job.settings
         if move.job.secret:
-            raise CannotConvert("its command holds a password, which a unit would show to every user of the host")
+            raise CannotConvert(
+                "its command or its environment holds a password, which a unit would show to every user of the host"
+            )
         if settings.user is None:
             raise CannotConvert("whose job it is is not known, and a unit would run it as root", remedy="give --user NAME")
         try:
