@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _AHEAD = timedelta(days=400)
 _EPOCH = datetime(1970, 1, 1)
+_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,4 +86,12 @@ def _fires(
 ) -> tuple[tuple[datetime, datetime], ...]:
     wanted = set(named)
     around = schedule.fires_between(change.moment - timedelta(hours=4), change.moment + timedelta(hours=5), zone)
-    return tuple((fire.at, fire.nominal) for fire in around if fire.nominal in wanted)
+    stood_for = ((fire.at, _stands_for(schedule, change, fire.nominal)) for fire in around)
+    return tuple((at, minute) for at, minute in stood_for if minute in wanted)
+
+
+def _stands_for(schedule: Calendar, change: ClockChange, minute: datetime) -> datetime:
+    """A start in a minute that the schedule does not name makes up for one as far back as the clock went forward."""
+    if not change.forward or minute < change.last or schedule.minutes_between(minute, minute + _MINUTE):
+        return minute
+    return minute - (change.last - change.first)

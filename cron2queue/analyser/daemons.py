@@ -16,6 +16,7 @@ class Daemon:
     `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.
     `percent`: an unescaped % ends the command. `second_copy`: it starts an entry whose last run is still alive.
     `cron_tz`, `random_delay`: these variables have an effect.
+    `tells_failures`: it looks at the exit status of a run, and says so when it is not 0.
     `forced`: variables that the crontab cannot set. `dash`: /bin/sh is dash, which lacks bash's extensions.
     """
 
@@ -26,6 +27,7 @@ class Daemon:
     second_copy: bool = True
     cron_tz: bool = False
     random_delay: bool = False
+    tells_failures: bool = False
     forced: frozenset[str] = frozenset({"LOGNAME", "USER"})
     dash: bool = False
     path: str = "/usr/bin:/bin"
@@ -63,6 +65,7 @@ DAEMONS: dict[str, Daemon] = {
         second_copy=False,
         cron_tz=True,
         random_delay=True,
+        tells_failures=True,
         dash=True,
     ),
     "freebsd": Daemon(

@@ -13,10 +13,10 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
-from cron2queue.analyser.schedulers import RUN_PARTS, SYMFONY, KnownScheduler, known_scheduler
+from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import is_rare, signs_of
-from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.analyser.templates import is_template_head, is_template_path, is_unrendered
 from cron2queue.analyser.timing import HOUR, MINUTE, is_dead, known_duration, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
@@ -99,7 +99,7 @@ def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Rulin
         return _Ruling(
             decision=Decision.KEEP, because=f"{known.name}: {known.advice}; leave it, its scripts are the jobs (inferred)"
         )
-    if known is SYMFONY:
+    if known in WORKERS:
         return _Ruling(decision=Decision.KEEP, because=f"{known.name}: {known.advice} (inferred)", becomes="a systemd service")
     wrap = known.guard and not holds_lock(entry.command) and daemon(file.dialect).second_copy
     advice = known.advice if wrap or not known.guard else "it has its lock, leave it"
@@ -154,6 +154,8 @@ def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -
 
 
 def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:
+    if is_unrendered(entry):
+        return _Ruling(decision=Decision.KEEP, because="a line of a template, and no entry yet: render it first (inferred)")
     dead = _dead(file, entry, findings)
     if dead is not None:
         return dead
@@ -173,12 +175,12 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
     return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
 
 
-_MISTAKEN = frozenset({"every-minute-of-an-hour", "uneven-step", "junk-in-field", "reversed-range"})
+_MISTAKEN = frozenset({"every-minute-of-an-hour", "uneven-step", "junk-in-field", "reversed-range", "user-column"})
 _TO_SETTLE = frozenset({"both-day-fields", "skipped-months", "redirect-order", "own-scheduler"})
 
 
 def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
-    """What stays is not approved of while its schedule hardly says what was meant."""
+    """What stays is not approved of while its line hardly says what was meant."""
     if ruling.decision not in (Decision.KEEP, Decision.ASK):
         return ruling
     for finding in findings:

@@ -15,7 +15,7 @@ from cron2queue.analyser.folding import folded
 from cron2queue.analyser.judging import Ranking, verdict_of
 from cron2queue.analyser.naming import Names, job_name
 from cron2queue.analyser.registry import all_rules
-from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject
+from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject, stands_in_crontab
 
 if TYPE_CHECKING:
     from cron2queue.analyser.suppression import Silence
@@ -71,7 +71,7 @@ def _entry_by_entry(
     for file, entries in groupby(subject.entries, key=itemgetter(0)):
         of_file: list[Finding] = []
         for _, entry in entries:
-            ours_to_ask = by_dialect[file.dialect] if file.editable else ()
+            ours_to_ask = by_dialect[file.dialect] if stands_in_crontab(file, entry) else ()
             new = [silence.mark(found) for rule in ours_to_ask for found in rule.look(subject, file, entry)]
             of_file += new
             ours = [*before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]

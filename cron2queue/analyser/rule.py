@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.sameness import essence, settings
+from cron2queue.analyser.templates import is_unrendered
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -168,11 +169,16 @@ def _slug(rule: type[Rule]) -> str:
     return rule.__module__.rpartition(".")[2].replace("_", "-")
 
 
+def stands_in_crontab(file: CrontabFile, entry: Entry) -> bool:
+    """It is a line of a crontab: no script of a folder, and no placeholder of a template that the daemon would misread."""
+    return file.editable and not is_unrendered(entry)
+
+
 class EntryRule(Rule):
     """A rule that looks at one entry at a time, in the dialects that it applies to.
 
     Only entries that stand in a crontab are looked at: not the scripts of cron.daily and the lines of anacrontab, which have
-    no schedule fields, redirects or locks of their own.
+    no schedule fields, redirects or locks of their own, and no placeholders of a template that a daemon takes for an entry.
     """
 
     @abstractmethod
@@ -182,7 +188,7 @@ class EntryRule(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every entry in turn."""
         for file, entry in subject.entries:
-            if file.editable and file.dialect in self.dialects:
+            if file.dialect in self.dialects and stands_in_crontab(file, entry):
                 yield from self.look(subject, file, entry)
 
 

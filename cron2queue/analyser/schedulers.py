@@ -41,8 +41,10 @@ MEDIAWIKI = KnownScheduler("MediaWiki runJobs", True, f"MediaWiki works off its 
 YII = KnownScheduler("Yii schedule", False, f"the scheduler decides each minute what is due; {_OWN_LOCKS}")
 CRAFT = KnownScheduler("Craft queue", True, f"Craft works off its own queue; {_WRAP}")
 SYMFONY = KnownScheduler("Symfony Messenger", False, "it is a worker, not a cron job; run it as a service")
+LARAVEL_QUEUE = KnownScheduler("Laravel queue worker", False, SYMFONY.advice)
 GENERIC = KnownScheduler("an application's own scheduler", True, f"it decides itself what is due; {_WRAP}")
 RUN_PARTS = KnownScheduler("run-parts", False, "it starts a folder's scripts one after another")
+WORKERS = (SYMFONY, LARAVEL_QUEUE)
 
 
 def _ends(script: str, *names: str) -> bool:
@@ -57,10 +59,11 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     (
         MAGENTO,
         lambda script, words: (
-            _ends(script, "magento", "n98-magerun2", "n98-magerun") and _has(words, "cron:run", "sys:cron:run")
+            _ends(script, "magento", "n98-magerun2", "n98-magerun")
+            and _has(words, "cron:run", "sys:cron:run", "setup:cron:run")
         ),
     ),
-    (MAGENTO, lambda script, words: _ends(script, "cron.sh") and "magento" in script.lower()),
+    (MAGENTO, lambda script, words: _ends(script, "cron.sh", "cron.php") and "magento" in script.lower()),
     (LARAVEL, lambda script, words: _ends(script, "artisan") and _has(words, "schedule:run", "schedule:work")),
     (
         WORDPRESS,
@@ -84,7 +87,8 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     (MEDIAWIKI, lambda script, words: _ends(script, "runJobs.php")),
     (YII, lambda script, words: _ends(script, "yii") and _has(words, "schedule/run")),
     (CRAFT, lambda script, words: _ends(script, "craft") and _has(words, "queue/run")),
-    (SYMFONY, lambda script, words: _has(words, "messenger:consume", "queue:work", "queue:listen")),
+    (SYMFONY, lambda script, words: _has(words, "messenger:consume")),
+    (LARAVEL_QUEUE, lambda script, words: _has(words, "queue:work", "queue:listen")),
     (GENERIC, lambda script, words: _has(words, "schedule:run", "cron:run", "scheduler:run", "runcrons", "run_scheduled")),
     (RUN_PARTS, lambda script, words: _ends(script, "run-parts")),
 )

@@ -9,7 +9,7 @@ from cron2queue.analyser.invocations import Invocation, invocations, main_invoca
 _SERVERS = """
     node nodejs npm yarn pm2 java gunicorn uvicorn hypercorn daphne uwsgi puma unicorn sidekiq resque celery
     rqworker redis-server memcached mongod nginx httpd caddy traefik screen tmux autossh socat ngrok cloudflared
-    supervisord forever dotnet deno bun docker-compose watchdog
+    supervisord forever dotnet deno bun docker-compose watchdog syncthing
 """
 SERVERS = frozenset(_SERVERS.split())
 _WORDS = re.compile(

@@ -34,6 +34,10 @@ CLEANUP = Trade("cleans up", False, False, False)
 UPKEEP = Trade("looks after the machine", False, False, False)
 MONITOR = Trade("watches something", False, False, False)
 
+POPUP = Trade("shows a notice on a screen", False, False, False)
+
+# Programs whose name alone would tell of another trade.
+_PROGRAMS = {"zabbix_sender": MONITOR, "send_nsca": MONITOR, "notify-send": POPUP}
 # The first trade of which a word is found counts, so that "delete old orders" is cleaning up.
 _WORDS: tuple[tuple[Trade, str], ...] = (
     (
@@ -129,6 +133,8 @@ def trade_of(command: str) -> Trade | None:
     main = main_invocation(command)
     if main is None:
         return None
+    if main.program in _PROGRAMS:
+        return _PROGRAMS[main.program]
     script, arguments = script_and_arguments(main)
     said = " ".join((main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word)))
     found = [_TRADE_OF[token] for token in (*_tokens(said), *said.lower().split()) if token in _TRADE_OF]

@@ -44,12 +44,13 @@ def host_facts(files: Sequence[CrontabFile], root: Path | None) -> HostFacts:
     from cron2queue.analyser.host import HostFacts
 
     host = Host(root)
+    programs = host.live or _exists(host, "usr")  # a copy of /etc and the crontabs alone does not tell what is installed
     return HostFacts(
         users=frozenset(host.users or host.homes) or None,
-        paths={path: _exists(host, path) for path in _paths(files)},
+        paths={path: _exists(host, path) for path in _paths(files)} if programs else {},
         files=dict(_file_facts(files, host)),
         starts=tuple(_other_starts(files, host)),
-        mail=any(_exists(host, mailer) for mailer in _MAILERS),
+        mail=any(_exists(host, mailer) for mailer in _MAILERS) if programs else None,
     )
 
 

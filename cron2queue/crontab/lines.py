@@ -152,10 +152,10 @@ class CrontabFile:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Lines by what they are; `lines` is the sum of the others."""
-        kinds = Counter(type(line) for line in self.lines)
+        """Lines by what they are; `lines` is the sum of the others. A line read in pieces is what its last piece is."""
+        kinds = Counter({line.number: type(line) for line in self.lines}.values())
         return {
-            "lines": len(self.lines),
+            "lines": kinds.total(),
             "entries": kinds[Entry],
             "assignments": kinds[Assignment],
             "comments": kinds[Comment],

@@ -9,7 +9,7 @@ from judged import ZONE, crontab, judged, standing
 
 from cron2queue.analyser.finding import Severity
 from cron2queue.crontab.dialect import dialects
-from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.lines import CrontabFile, Effect, Kind, Malformed
 from cron2queue.crontab.parser import parse
 from cron2queue.errors import UsageError
 
@@ -221,6 +221,41 @@ def test_scripts_of_run_parts_folders_are_no_crontab_lines_and_no_herd() -> None
     assert {finding.code for finding in result.findings} == {"C2Q507"}
     assert {verdict.decision.value for verdict in result.verdicts} == {"KEEP"}
     assert result.load is None
+
+
+def test_a_script_that_run_parts_skips_is_no_line_that_cron_skips() -> None:
+    reason = Malformed(number=1, raw=b"", column=1, message="a.sh: run-parts skips it", effect=Effect.LINE, remedy="rename it")
+    folder = CrontabFile(path="/etc/cron.daily", dialect="debian", kind=Kind.SYSTEM, lines=(reason,), editable=False)
+    (found,) = standing(judged(folder), "C2Q101")
+    assert (found.severity, found.message, found.evidence) == (Severity.WARNING, reason.message, "the rules of run-parts")
+
+
+def test_what_freebsd_makes_up_for_after_the_clock_went_forward_is_not_said_to_be_left_out() -> None:
+    (found,) = standing(judged(crontab("30 2 * * * /opt/a.sh\n", dialect="freebsd", kind="user")), "C2Q208")
+    assert found.severity is Severity.NOTE
+    assert "runs 02:30 at 03:30 on 28 Mar 2027" in found.message
+
+
+def test_a_remedy_names_a_log_that_the_job_s_user_may_open() -> None:
+    root, other = standing(judged("0 5 * * * root /opt/a.sh\n", "0 5 * * * bob /opt/b.sh\n"), "C2Q303")
+    assert ">> /var/log/a.log" in root.remedy
+    assert ">> /var/log/APP/b.log" in other.remedy
+    (both,) = standing(judged("0 5 * * * root /opt/a.sh\n1 5 * * * bob /opt/b.sh\n"), "C2Q303")
+    assert ">> /var/log/APP/NAME.log" in both.remedy
+
+
+def test_errors_that_are_mailed_while_the_output_is_thrown_away_may_be_meant() -> None:
+    (found,) = standing(judged("0 3 * * * root /opt/a.sh 2>&1 > /dev/null\n"), "C2Q305")
+    assert found.severity is Severity.NOTE
+    assert "/dev/null alone" in found.remedy
+
+
+def test_systemd_cron_tells_of_failures_whose_messages_are_thrown_away() -> None:
+    text = "0 3 * * * root /opt/a.sh > /dev/null 2>&1\n"
+    (debian,) = standing(judged(crontab(text)), "C2Q304")
+    (systemd,) = standing(judged(crontab(text, dialect="systemd-cron")), "C2Q304")
+    assert "stays invisible" in debian.message
+    assert "gives no reason" in systemd.message
 
 
 def test_a_line_that_the_daemon_reads_in_pieces_is_told_of_once() -> None:

@@ -114,3 +114,11 @@ def test_a_template_is_not_judged_as_if_it_were_a_crontab() -> None:
     result = of_legacy("template.crontab.j2")
     assert any("template" in each.reason for each in result.not_judged)
     assert all("ignores the whole file" not in verdict.because for verdict in result.verdicts)
+
+
+def test_what_busybox_would_read_into_placeholders_is_not_judged() -> None:
+    text = "{{ minute }} {{ hour }} * * * /opt/a\n{% for job in jobs %}\n*/${INTERVAL} * * * * /opt/b\n"
+    result = judged(crontab(text, dialect="busybox", kind="user"))
+    assert not codes(result, Severity.WARNING)
+    assert {verdict.decision for verdict in result.verdicts} == {Decision.KEEP}
+    assert len([each for each in result.not_judged if each.code == "C2Q101"]) == 3

@@ -123,6 +123,8 @@ def test_a_daemon_at_boot_is_better_as_a_service() -> None:
     ("command", "decision", "word"),
     [
         ("php /x/bin/magento cron:run", Decision.GUARD, "Magento"),
+        ("php /x/bin/magento setup:cron:run", Decision.GUARD, "Magento"),
+        ("php /var/www/magento2/update/cron.php", Decision.GUARD, "Magento"),
         ("flock -n /run/lock/m/m php /x/bin/magento cron:run", Decision.KEEP, "Magento"),
         ("php /x/artisan schedule:run", Decision.KEEP, "Laravel"),
         ("php /x/vendor/bin/typo3 scheduler:run", Decision.KEEP, "TYPO3"),
@@ -137,6 +139,29 @@ def test_an_application_s_own_scheduler_is_wrapped_or_kept_and_never_queued(
     result = verdict(f"* * * * * www-data {command}\n")
     assert result.decision is decision
     assert word in result.because
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [("php artisan queue:work --stop-when-empty", "Laravel"), ("php bin/console messenger:consume async", "Symfony")],
+)
+def test_a_queue_s_worker_is_better_as_a_service_and_called_by_its_name(command: str, word: str) -> None:
+    result = verdict(f"*/5 * * * * www-data {command}\n")
+    assert (result.decision, result.becomes) == (Decision.KEEP, "a systemd service")
+    assert word in result.because
+
+
+def test_a_user_column_in_a_user_s_own_crontab_is_corrected_and_not_approved_of() -> None:
+    result = judged(crontab("0 3 * * * root /opt/renew.sh\n", kind="user")).verdicts[0]
+    assert result.decision is Decision.FIX
+    assert "no user column" in result.because
+
+
+@pytest.mark.parametrize("command", ["zabbix_sender -z monitor -k raid -o 1", 'notify-send "Stand up"'])
+def test_a_figure_or_a_notice_on_a_screen_is_no_message_that_would_be_lost(command: str) -> None:
+    result = verdict(f"* * * * * bob {command}\n")
+    assert result.decision is Decision.KEEP
+    assert result.signs.lost_on_failure.answer is Answer.NO
 
 
 def test_a_daemon_that_never_starts_a_second_copy_needs_no_lock() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def test_users_paths_and_mail_are_those_of_the_tree(tree: Path) -> None:
     assert facts.mail is False
     (tree / "usr/sbin/sendmail").write_text("", encoding="ascii")
     assert host_facts([crontab()], tree).mail is True
+
+
+def test_a_copy_of_etc_alone_does_not_tell_what_is_installed(tree: Path) -> None:
+    shutil.rmtree(tree / "usr")
+    facts = host_facts([crontab()], tree)
+    assert (facts.paths, facts.mail) == ({}, None)
 
 
 def test_a_path_behind_a_link_is_looked_up_inside_the_tree(tree: Path) -> None:

@@ -262,6 +262,16 @@ def test_scripts_of_run_parts_are_entries_with_the_schedule_of_the_line_that_run
     assert "assumed" in weekly.notes[0]
 
 
+def test_the_run_parts_beside_cronie_takes_any_name_and_what_packages_leave_is_told_of_nowhere(tree: Path) -> None:
+    for name in ("man-db.cron", "man-db.cron.rpmsave", "logrotate.dpkg-old", "notes~"):
+        write(tree / "etc/cron.daily" / name, b"#!/bin/sh\n", 0o755)
+    (cronie,) = (file for file in read([], root=tree, dialect="cronie").files if file.path.endswith("cron.daily"))
+    assert [entry.command.rpartition("/")[2] for entry in cronie.entries] == ["man-db.cron"]
+    (debian,) = (file for file in read([], root=tree, dialect="debian").files if file.path.endswith("cron.daily"))
+    assert [bad.message.split(":")[0] for bad in debian.malformed] == ["man-db.cron"]
+    assert not cronie.malformed
+
+
 def test_anacron_jobs_are_entries_without_a_time_of_day(tree: Path) -> None:
     text = (
         b"SHELL=/bin/bash\n# period delay id command\n1\t5\tcron.daily\tnice run-parts /etc/cron.daily\n@monthly 45 m x\nbad\n"

@@ -98,6 +98,12 @@ def test_one_bad_line_reaches_as_far_as_the_daemon_lets_it(
     assert {entry.command for entry in file.entries} >= {"a", "c"}
 
 
+def test_a_line_that_freebsd_reads_in_pieces_is_counted_once() -> None:
+    file = read(b"0 1 * * * a\n45 23 L * * b\n60 5 4 3 2 1 c\n", "freebsd")
+    assert len(file.malformed) > 2
+    assert (file.counts["lines"], file.counts["entries"], file.counts["malformed"]) == (3, 2, 1)
+
+
 def test_every_fault_is_told_even_where_the_daemon_stops_at_the_first() -> None:
     file = read(b"61 * * * * a\n* 25 * * * b\n* * 0 * * c\n* * * * * d\n", "debian")
     assert [(bad.number, bad.column, bad.message) for bad in file.malformed] == [

@@ -129,7 +129,8 @@ def test_several_files_are_told_apart_by_the_shortest_end_of_their_paths() -> No
 
 
 def test_equal_notes_are_folded_to_a_count_and_unfolded_on_request() -> None:
-    assert "and 1 more like it" in screen(shop())
+    assert "line 11  output goes to mail" in screen(shop())  # and only this line's goes there
+    assert "and 1 more like it: line 15" in screen(shop())
     assert "output goes to nobody" not in screen(shop())
     assert "output goes to nobody" in screen(shop(), verbose=True)
 

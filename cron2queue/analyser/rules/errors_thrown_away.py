@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from cron2queue.analyser.commands import SimpleCommand, read_command
-from cron2queue.analyser.daemons import runs_in_dash
+from cron2queue.analyser.daemons import daemon, runs_in_dash
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.invocations import main_invocation
+from cron2queue.analyser.logs import folded_log, log_path
 from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -39,6 +40,7 @@ class ErrorsThrownAway(EntryRule):
 
     What to do
         Keep the output away if it is noise, and the errors in a log: `> /dev/null 2>> /var/log/NAME.log`.
+        It must be a file that the job's user may write, or the command is not even started.
 
     Not flagged
         Redirects of tests (`command -v x > /dev/null`), and output alone that is thrown away. Several entries of one file are
@@ -69,19 +71,21 @@ class ErrorsThrownAway(EntryRule):
                 continue
             at = _blind(each, dash=runs_in_dash(file, entry))
             if at is not None:
+                seen = daemon(file.dialect).tells_failures
                 yield self.at_entry(
                     subject,
                     file,
                     entry,
-                    "error messages are thrown away: a failure stays invisible",
-                    "keep the errors: > /dev/null 2>> /var/log/NAME.log",
+                    f"error messages are thrown away: a failure {'gives no reason' if seen else 'stays invisible'}",
+                    f"keep the errors: > /dev/null 2>> {log_path(entry, 'NAME')}",
                     column=column_in_line(entry, at),
-                    evidence="standard error goes to /dev/null, and cron does not look at the exit status",
+                    evidence="standard error goes to /dev/null"
+                    + ("" if seen else ", and cron does not look at the exit status"),
                 )
                 return
 
     def fold(self, findings: Sequence[Finding]) -> tuple[str, str]:
         """One count a file."""
-        return f"{count(len(findings), 'entry')} whose error messages are thrown away: failures stay invisible", findings[
-            0
-        ].remedy
+        so = "stay invisible" if findings[0].message.endswith("stays invisible") else "give no reason"
+        message = f"{count(len(findings), 'entry')} whose error messages are thrown away: failures {so}"
+        return message, folded_log("keep the errors: > /dev/null 2>> ", findings)

@@ -8,6 +8,7 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template_head, is_template_path
 from cron2queue.crontab.describe import describe
+from cron2queue.crontab.lines import CrontabFile, Malformed
 
 
 class MalformedLine(Rule):
@@ -42,13 +43,16 @@ class MalformedLine(Rule):
             bad = bad_lines(file)
             misread = {entry.number: entry for entry in file.entries if entry.misread} if bad else {}
             for line in bad:
-                text = line.raw.decode("utf-8", "surrogateescape")
+                entry = misread.get(line.number)
+                text = (entry or line).raw.decode("utf-8", "surrogateescape")
                 if is_template_head(text) or is_template_path(file.path):
                     yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
                     continue
                 if cause_of(file, line) is not None:
                     continue
-                entry = misread.get(line.number)
+                if not file.editable:
+                    yield self._of_another_reader(file, line)
+                    continue
                 what = f"{daemon(file.dialect).title} runs it {describe(entry.schedule)}" if entry else blast(file, line)
                 yield self.at_line(
                     file,
@@ -58,3 +62,8 @@ class MalformedLine(Rule):
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",
                 )
+
+    def _of_another_reader(self, file: CrontabFile, line: Malformed) -> Finding:
+        """A line of anacrontab, or a script (which has no text here) that run-parts skips, maybe because somebody wants it."""
+        reader, severity = ("anacron", self.severity) if line.raw else ("run-parts", Severity.WARNING)
+        return self.at_line(file, line, line.message, line.remedy, severity=severity, evidence=f"the rules of {reader}")

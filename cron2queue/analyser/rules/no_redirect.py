@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.invocations import invocations
+from cron2queue.analyser.logs import folded_log, log_path
 from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.wording import count
@@ -33,7 +34,8 @@ class NoRedirect(EntryRule):
         Where MAILTO is set to nothing, the text is lost at once.
 
     What to do
-        Append to a log file, `>> /var/log/app/job.log 2>&1`, or pipe to `systemd-cat -t job`.
+        Append to a log file, `>> /var/log/app/job.log 2>&1`, or pipe to `systemd-cat -t job`. It must be a
+        file that the job's user may write: where the shell cannot open it, the command is not even started.
 
     Not flagged
         Commands with a redirect, a pipe or a wrapper such as chronic; files that set MAILTO to an address, since the mail
@@ -67,7 +69,7 @@ class NoRedirect(EntryRule):
             "no redirect: what it prints is thrown away, since MAILTO is empty"
             if lost
             else "no redirect: what it prints goes to the user's mail",
-            f"append to a log: >> /var/log/{job_name(entry.command)}.log 2>&1",
+            f"append to a log: >> {log_path(entry, job_name(entry.command))} 2>&1",
             evidence="cron mails the output of each job to MAILTO, or to the crontab's user",
         )
 
@@ -75,5 +77,5 @@ class NoRedirect(EntryRule):
         """One count a file."""
         return (
             f"{count(len(findings), 'entry')} without a redirect: what they print goes to mail, or nowhere",
-            "append to a log: >> /var/log/NAME.log 2>&1",
+            folded_log("append to a log: >> ", findings, " 2>&1"),
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
+from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, known_scheduler
 from cron2queue.analyser.timing import MINUTE, shortest_gap, span
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -17,7 +17,8 @@ class OwnScheduler(EntryRule):
         line would put a scheduler into a queue: its jobs, not itself, are what may belong there.
 
     What to do
-        Leave it in cron, with a lock where the application has none of its own, and look at the jobs inside.
+        Leave it in cron, with a lock where the application has none of its own, and look at the jobs inside. A queue's worker
+        (`messenger:consume`, `queue:work`) is a service.
 
     Not flagged
         run-parts, which only runs a folder's scripts.
@@ -31,6 +32,7 @@ class OwnScheduler(EntryRule):
         "* * * * * www-data php /var/www/app/artisan schedule:run >> /dev/null 2>&1\n",
         "0 0 * * * www-data php /var/www/app/artisan schedule:run\n",
         "*/5 * * * * www-data php -f /var/www/nextcloud/cron.php\n",
+        "*/5 * * * * www-data php /var/www/app/artisan queue:work --stop-when-empty\n",
         "*/15 * * * * www-data wget -q -O - https://blog.example.com/wp-cron.php?doing_wp_cron\n",
     )
     good = (
@@ -57,7 +59,9 @@ class OwnScheduler(EntryRule):
                 subject,
                 file,
                 entry,
-                f"a scheduler of its own ({known.name}): keep it in cron, do not queue it",
+                f"{known.name}: a worker, started by cron"
+                if known in WORKERS
+                else f"a scheduler of its own ({known.name}): keep it in cron, do not queue it",
                 known.advice,
-                evidence="the command that the application documents for its cron line",
+                evidence=f"the command that the application documents for its {'worker' if known in WORKERS else 'cron line'}",
             )

@@ -8,13 +8,14 @@ from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
-def _early(command: SimpleCommand) -> int | None:
-    """Where a `2>&1` stands before the redirect of standard output."""
+def _early(command: SimpleCommand) -> tuple[int, str] | None:
+    """Where a `2>&1` stands before the redirect of standard output, and where that goes."""
     for at, each in enumerate(command.redirects):
         if each.operator == ">&" and each.fd == 2 and each.target == "1":
             later = command.redirects[at + 1 :]
-            if any(other.writes_stdout and not other.operator.startswith("&") for other in later):
-                return each.start
+            for other in later:
+                if other.writes_stdout and not other.operator.startswith("&"):
+                    return each.start, other.target
     return None
 
 
@@ -29,7 +30,8 @@ class RedirectOrder(EntryRule):
         Write `> file 2>&1`.
 
     Not flagged
-        The same order before a pipe, where it is a known trick.
+        The same order before a pipe, where it is a known trick. A note only, where the output goes to /dev/null: that the
+        errors are mailed may be meant.
     """
 
     code = "C2Q305"
@@ -46,14 +48,19 @@ class RedirectOrder(EntryRule):
         if "2>&1" not in entry.command:
             return
         for each in read_command(entry.command).top:
-            at = _early(each)
-            if at is not None and each.after not in ("|", "|&"):
+            early = _early(each)
+            if early is not None and each.after not in ("|", "|&"):
+                at, target = early
+                meant = target == "/dev/null"  # a known way to throw the output away and have the errors mailed
                 yield self.at_entry(
                     subject,
                     file,
                     entry,
                     "2>&1 stands before the output's redirect: errors go to cron's mail, not into the file",
-                    "write > FILE 2>&1",
+                    "write > /dev/null alone, which does the same, or > FILE 2>&1 to have both in a file"
+                    if meant
+                    else "write > FILE 2>&1",
+                    severity=Severity.NOTE if meant else self.severity,
                     column=column_in_line(entry, at),
                     evidence="the shell sets up redirects from left to right",
                 )

@@ -7,7 +7,7 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import five_fields, reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.templates import is_template_head
+from cron2queue.analyser.templates import is_template_head, is_unrendered
 from cron2queue.analyser.timing import calendar_of
 from cron2queue.analyser.wording import listed
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -68,7 +68,7 @@ class SecondReaders(Rule):
         """What is documented first, then what the installed libraries themselves answer."""
         asked = left = 0
         for file, entry in subject.entries:
-            if is_template_head(entry.schedule_text):
+            if is_template_head(entry.schedule_text) or is_unrendered(entry):
                 continue
             readers, told = list(_known_readers(entry)), ""
             if _is_trap(entry):

@@ -8,6 +8,7 @@ from cron2queue.analyser.invocations import invocations
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.crontab.schedule import AtReboot
 
 _SLEEP = re.compile(r"\bsleep\b")
 
@@ -23,7 +24,7 @@ class SleepSplay(EntryRule):
         Fixed, spread minutes; for less than a minute a queue with a worker, or a systemd timer with RandomizedDelaySec.
 
     Not flagged
-        A `sleep` after the job's own command, between its steps.
+        A `sleep` after the job's own command, between its steps; a pause at @reboot, which waits for the machine.
     """
 
     code = "C2Q315"
@@ -34,11 +35,15 @@ class SleepSplay(EntryRule):
         "17 3 * * * root sleep $((RANDOM \\% 600)); /opt/report.sh\n",
         "0 */12 * * * root perl -e 'sleep int(rand(43200))' && certbot -q renew\n",
     )
-    good = ("*/5 * * * * www-data php /x/poll.php\n", Example("0 3 * * * root /opt/a.sh; sleep 10; /opt/b.sh\n"))
+    good = (
+        "*/5 * * * * www-data php /x/poll.php\n",
+        "@reboot root sleep 60; /opt/a.sh\n",
+        Example("0 3 * * * root /opt/a.sh; sleep 10; /opt/b.sh\n"),
+    )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """Only a pause before everything else."""
-        if not _SLEEP.search(entry.command):
+        if isinstance(entry.schedule, AtReboot) or not _SLEEP.search(entry.command):
             return
         for each in invocations(entry.command):
             if each.simple.substitution or each.program in ("test", "[", "cd"):

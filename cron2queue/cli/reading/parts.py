@@ -20,8 +20,10 @@ _USUAL = {
     "cron.weekly": "47 6 * * 7",
     "cron.monthly": "52 6 1 * *",
 }
-# run-parts(8) of Debian, with neither --lsbsysinit nor --regex.
+# run-parts(8) of Debian, with neither --lsbsysinit nor --regex, and of BusyBox.
 _NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+# What packages and editors leave behind, and nobody means to run; the run-parts beside cronie skips these names only.
+_LEFT = re.compile(r".*(?:~|,|,v|\.(?:dpkg-\w+|rpmsave|rpmorig|rpmnew|swp|cfsaved))\Z")
 
 
 def run_parts_folder(path: Path, dialect: Dialect, readers: Iterable[CrontabFile]) -> CrontabFile | None:
@@ -32,15 +34,18 @@ def run_parts_folder(path: Path, dialect: Dialect, readers: Iterable[CrontabFile
         return None
     schedule, text, why = _schedule(path.name, dialect, readers)
     lines: list[Line] = []
-    for name in (name for name in names if not name.startswith(".")):  # .placeholder and its like are meant to be skipped
-        reason = _skipped(path / name)
+    strict = dialect.name != "cronie"
+    for name in names:
+        if name.startswith(".") or _LEFT.match(name):
+            continue  # .placeholder and its like are meant to be skipped
+        reason = _skipped(path / name, strict=strict)
         number = len(lines) + 1
         lines.append(_entry(path / name, number, schedule, text) if reason is None else _malformed(name, number, reason))
     return CrontabFile(path=str(path), dialect=dialect.name, kind=Kind.SYSTEM, lines=tuple(lines), notes=(why,), editable=False)
 
 
-def _skipped(script: Path) -> str | None:
-    if not _NAME.match(script.name):
+def _skipped(script: Path, *, strict: bool) -> str | None:
+    if strict and not _NAME.match(script.name):
         return "run-parts skips it: its name has other characters than letters, digits, _ and -"
     try:
         mode = script.stat().st_mode

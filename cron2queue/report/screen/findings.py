@@ -58,15 +58,16 @@ def _block(group: Group, ink: Ink) -> list[Text]:
     lines += [] if brief else _known(first, indent, ink)
     if first.remedy:
         lines += [Text(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
-    if len({finding.message for finding in group}) > 1:
-        more = f"= and {len(group) - 1} more like it; --verbose shows each"
+    if others := [finding for finding in group if finding.message != first.message]:
+        where = ink.text(ink.places.of_many(all_places(others)))
+        more = f"= and {len(others)} more like it: {where}; --verbose shows each"
         lines += [styled(row, "quiet") for row in hanging(more, ink.width, first=" " * indent)]
     return lines
 
 
 def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Text]:
     first = group[0]
-    place = ink.text(ink.places.of_many(all_places(group)))
+    place = ink.text(ink.places.of_many(all_places(finding for finding in group if finding.message == first.message)))
     head = f" {LETTERS[first.severity]} {first.code}  "
     lead = f"{place}  " if columns(place) < ink.width // 3 else place
     rows = hanging(lead + ink.text(first.message), ink.width, first=head, rest=" " * indent)
