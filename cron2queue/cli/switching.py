@@ -85,6 +85,17 @@ def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
         write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {folder.path}/{step.backup}\n")
 
 
+def _tables_are_there(found: Sequence[Switch]) -> None:
+    """Raises what a producer would meet from the first minute on: no tables, old ones, a database that does not answer."""
+    from cron2queue.cli.operation import operation
+    from cron2queue.runtime.settings import PLAN_NAME
+
+    needs = {Path(need) for switch in found for each in switch.touched for need in each.needs}
+    for plan in sorted(need for need in needs if need.name == PLAN_NAME):
+        with operation(None, plan).store() as store:
+            store.require_schema()
+
+
 def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Make the plan's changes in the live crontabs."""
     from cron2queue.cutover.apply import switches
@@ -96,6 +107,7 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
         found = switches(_manifest(folder), folder, only)
         for switch in found:
             ready(switch)
+        _tables_are_there(found)
         if not found:
             write_stdout("nothing to change: the live crontab is as the plan wants it\n")
         _perform(folder, found, yes=yes)

@@ -19,22 +19,31 @@ SHOWN = 5
 
 
 def _may(status: os.stat_result, right: int, uid: int, groups: Iterable[int]) -> bool:
-    """Whether the classic permission bits give `right` (4 read, 2 write, 1 execute or pass)."""
+    """Whether the classic permission bits give all of `right` (4 read, 2 write, 1 execute or pass)."""
     if status.st_uid == uid:
-        return bool(status.st_mode >> 6 & right)
+        return status.st_mode >> 6 & right == right
     if status.st_gid in groups:
-        return bool(status.st_mode >> 3 & right)
-    return bool(status.st_mode & right)
+        return status.st_mode >> 3 & right == right
+    return status.st_mode & right == right
+
+
+def _program(status: os.stat_result) -> bool:
+    return bool(status.st_mode & 0o111)
 
 
 def reachable(path: Path, user: str) -> bool:
-    """Whether the user may pass every folder on the way and read the file. Raises KeyError for an unknown user."""
+    """Whether the user may pass every folder on the way, links followed, and read the file, and run it if it is a program.
+
+    Raises KeyError for an unknown user.
+    """
     account = pwd.getpwnam(user)
     if account.pw_uid == 0:
         return True
     groups = os.getgrouplist(user, account.pw_gid)
-    folders = all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in path.absolute().parents)
-    return folders and _may(path.stat(), 4, account.pw_uid, groups)
+    on_the_way = {*path.absolute().parents, *path.resolve().parents}
+    facts = path.stat()
+    folders = all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in on_the_way)
+    return folders and _may(facts, 5 if _program(facts) else 4, account.pw_uid, groups)
 
 
 def _obstacles(replacement: Replacement) -> Iterator[str]:
@@ -44,7 +53,7 @@ def _obstacles(replacement: Replacement) -> Iterator[str]:
             if stat.S_ISLNK(path.lstat().st_mode) and need.endswith(".lock"):
                 yield f"{need} is a link"
             elif replacement.user and not reachable(path, replacement.user):
-                yield f"{replacement.user} cannot read {need}"
+                yield f"{replacement.user} cannot {'run' if _program(path.stat()) else 'read'} {need}"
         except FileNotFoundError:
             yield f"{need} is not there"
         except KeyError:
@@ -62,6 +71,6 @@ def ready(switch: Switch) -> None:
     shown = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
     remedy = (
         "lock files come from units/tmpfiles.d (systemd-tmpfiles --create); a plan with a password in it is given to the users"
-        " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue there"
+        " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue where they can run it"
     )
     raise Refused(f"the new lines would not work yet: {shown}", place=switch.live.name, remedy=remedy)

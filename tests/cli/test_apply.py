@@ -61,3 +61,16 @@ def test_lock_files_are_asked_for_before_anything_changes(crontab: Path, tmp_pat
     assert ran.status == 4
     assert "tmpfiles" in ran.err
     assert crontab.read_text() == before
+
+
+def test_the_job_table_is_asked_for_before_anything_changes(tmp_path: Path) -> None:
+    crontab, plan = tmp_path / "crontab", str(tmp_path / "c2q/cron2queue.toml")
+    before = "# cron2queue: name=work lost-on-failure=yes user-waits=yes\n*/5 * * * * bin/work\n"
+    crontab.write_text(before)
+    assert run("convert", str(crontab), "--kind", "user", "--into", str(tmp_path / "c2q")).status == 0
+    ran = run("apply", str(tmp_path / "c2q"), "--yes")
+    assert (ran.status, crontab.read_text()) == (4, before)
+    assert "tables c2q_* are missing" in ran.err and "migrate up" in ran.err
+    assert run("migrate", "up", "--plan", plan).status == 0
+    assert run("apply", str(tmp_path / "c2q"), "--yes").status == 0
+    assert "enqueue work" in crontab.read_text()

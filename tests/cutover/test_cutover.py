@@ -162,6 +162,21 @@ def test_apply_refuses_what_the_user_of_the_job_could_not_read(case: Any, open_f
     assert "there is no user no-such-user" in case.run("apply").stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the crontab of several users")
+def test_apply_refuses_a_program_that_lies_behind_a_link_where_the_user_may_not_go(case: Any, open_folder: Path) -> None:
+    behind, program = open_folder / "closed", open_folder / "python3"
+    behind.mkdir(mode=0o700)
+    (behind / "python3").touch(mode=0o755)
+    program.symlink_to(behind / "python3")
+    case.needs, case.runs_as = (str(program),), "games"
+    case.plan()
+    ran = case.run("apply")
+    assert ran.returncode == 4
+    assert f"games cannot run {program}" in ran.stderr
+    behind.chmod(0o755)
+    assert case.run("apply").returncode == 0
+
+
 def test_a_crontab_that_is_a_link_is_refused(case: Any, tmp_path: Path) -> None:
     real = tmp_path / "real"
     case.crontab.rename(real)

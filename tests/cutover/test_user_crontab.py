@@ -83,7 +83,8 @@ def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder
     spooled, folder = f"/var/spool/cron/crontabs/{USER}", str(open_folder / "c2q")
     if not Path(spooled).exists():
         pytest.skip("this cron has its spool elsewhere")
-    assert run("convert", spooled, "--into", folder).status == 0
+    assert run("convert", spooled, "--into", folder, "--set", "python=/bin/true").status == 0
+    assert run("migrate", "up", "--plan", f"{folder}/cron2queue.toml").status == 0
     owner = pwd.getpwnam(USER).pw_uid
     assert {lock.stat().st_uid for lock in (open_folder / "c2q/locks").iterdir()} == {owner}
     assert run("diff", folder).status == 1
