@@ -131,12 +131,12 @@ class Upkeeper:
         self.control.nudge.set()
 
     def beat(self) -> None:
-        """Raise the counter. A worker that was rescued from ends its children and signs on again."""
+        """Raise the counter. A worker that was rescued from ends its children and signs on again; one that ends has no row."""
         began = boot_seconds()
         running = sum(len(slot.assigned) for slot in self.control.slots)
         if self.store.beat(self.info.token, rss_bytes=proctree.rss_bytes([os.getpid()]), running=running):
             self.control.fence.renew(began)
-        else:
+        elif not self.ended.is_set():
             log.error("this worker was taken for dead; its jobs were given to others")
             self.control.lost_all()
             self.store.register_worker(self.info)

@@ -7,14 +7,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from workbench import Workbench
 
 from cron2queue.runtime.jobs import WorkerInfo
+from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.fence import Fence, boot_seconds
 from cron2queue.runtime.worker.notify import ServiceManager
-from cron2queue.runtime.worker.upkeeper import Watcher
+from cron2queue.runtime.worker.options import WorkerOptions
+from cron2queue.runtime.worker.upkeeper import Upkeeper, Watcher
 
 # ---- watching others
 
@@ -55,6 +60,39 @@ def test_one_that_is_gone_is_forgotten_and_one_that_comes_back_is_watched_anew()
         (55.0, {"a": 7}),
     ]
     assert watched(*looks) == [[]] * 6 + [[("a", 7)]]
+
+
+# ---- the own beat
+
+
+class Signed:
+    """A job table that has no row of this worker: rescued from, or retired while the beat was under way."""
+
+    def __init__(self, retiring: list[Upkeeper]) -> None:
+        self.registered, self.retiring = 0, retiring
+
+    def beat(self, token: str, **figures: int) -> bool:
+        for upkeeper in self.retiring:
+            upkeeper.stop()
+        return False
+
+    def register_worker(self, info: object) -> None:
+        self.registered += 1
+
+
+@pytest.mark.parametrize(("ends", "registered"), [(False, 1), (True, 0)])
+def test_a_worker_signs_on_again_after_a_rescue_and_not_when_it_has_just_signed_off(
+    ends: bool, registered: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Upkeeper, "_look_for_restart_mark", lambda self: None)
+    options, retiring = WorkerOptions(database="sqlite:///x.db"), list[Upkeeper]()
+    control, store = Control(fence=Fence(options.timing.lease)), Signed(retiring)
+    info: Any = SimpleNamespace(token="me")
+    upkeeper = Upkeeper(options=options, store=cast("Any", store), info=info, control=control, random=Random(1))
+    retiring.extend([upkeeper] if ends else [])
+    upkeeper.beat()
+    assert store.registered == registered
+    assert ("taken for dead" in caplog.text) is not ends
 
 
 # ---- the own fence
