@@ -29,6 +29,7 @@ class UnheardRemark(Rule):
         "# cron2queue: ignore[C2Q303]\n0 1 * * * root /opt/a.sh\n",
         "# cron2queue: takes=soon\n0 1 * * * root /opt/a.sh\n",
         "0 1 * * * root /opt/a.sh\n# cron2queue: takes=5m\n",
+        "# cron2queue: takes=5m\nSHELL=/bin/bash\n0 1 * * * root /opt/a.sh\n",
     )
     good = (
         "# cron2queue: ignore[C2Q303] mail is wanted here\n0 1 * * * root /opt/a.sh\n",
@@ -39,20 +40,20 @@ class UnheardRemark(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every remark that has no effect, with the reason."""
         for file, remark, target in subject.said.remarks:
-            trouble = self._trouble(remark, target)
+            trouble = self._trouble(remark, is_entry=target is not None and (file.path, target) in subject.ids)
             if trouble is not None:
                 message, remedy = trouble
                 line = file.lines[remark.line - 1] if remark.line <= len(file.lines) else None
                 place = Place(path=file.path, line=remark.line)
                 yield self.at(place, message, remedy, raw=line.raw if line else None, evidence="not heard")
 
-    def _trouble(self, remark: Remark, target: int | None) -> tuple[str, str] | None:
+    def _trouble(self, remark: Remark, *, is_entry: bool) -> tuple[str, str] | None:
         if remark.ignore is not None:
             return self._of_ignore(remark.ignore)
         if remark.unread:
             words = " ".join(remark.unread[:4])
             return f"not understood: {words}", f"declare one of {', '.join(f'{name}=' for name in DECLARABLE)}"
-        if target is None:
+        if not is_entry:
             return "the declaration stands above no entry", "put it on the line above the entry"
         return None
 
