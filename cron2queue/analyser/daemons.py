@@ -16,6 +16,7 @@ class Daemon:
     `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.
     `percent`: an unescaped % ends the command. `second_copy`: it starts an entry whose last run is still alive.
     `cron_tz`, `random_delay`: these variables have an effect.
+    `user_column`: a system crontab names a user before the command.
     `tells_failures`: it looks at the exit status of a run, and says so when it is not 0.
     `forced`: variables that the crontab cannot set. `dash`: /bin/sh is dash, which lacks bash's extensions.
     """
@@ -27,6 +28,7 @@ class Daemon:
     second_copy: bool = True
     cron_tz: bool = False
     random_delay: bool = False
+    user_column: bool = True
     tells_failures: bool = False
     forced: frozenset[str] = frozenset({"LOGNAME", "USER"})
     dash: bool = False
@@ -55,6 +57,7 @@ DAEMONS: dict[str, Daemon] = {
         no_newline=None,
         percent=False,
         second_copy=False,
+        user_column=False,
         forced=frozenset({"LOGNAME", "USER", "HOME"}),
         path="/sbin:/usr/sbin:/bin:/usr/bin",
     ),

@@ -34,6 +34,8 @@ CLEANUP = Trade("cleans up", False, False, False)
 UPKEEP = Trade("looks after the machine", False, False, False)
 MONITOR = Trade("watches something", False, False, False)
 
+# Addresses that only take note that a job ran.
+_HEARTBEATS = re.compile(r"//(?:[\w-]+\.)*(?:hc-ping\.com|healthchecks\.io|cronitor\.(?:io|link)|nosnch\.in|uptimerobot\.com)/")
 POPUP = Trade("shows a notice on a screen", False, False, False)
 
 # Programs whose name alone would tell of another trade.
@@ -135,6 +137,8 @@ def trade_of(command: str) -> Trade | None:
         return None
     if main.program in _PROGRAMS:
         return _PROGRAMS[main.program]
+    if main.program in ("curl", "wget") and any(_HEARTBEATS.search(word) for word in main.words):
+        return MONITOR
     script, arguments = script_and_arguments(main)
     said = " ".join((main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word)))
     found = [_TRADE_OF[token] for token in (*_tokens(said), *said.lower().split()) if token in _TRADE_OF]

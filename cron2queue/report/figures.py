@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ _DECISION_WORDS = (
     ("DROP", "to delete"),
     ("ASK", "to ask about"),
     ("KEEP", "to leave alone"),
+)
+_KINDS = (
+    ("entries", "entry"),
+    ("assignments", "assignment"),
+    ("comments", "comment"),
+    ("blank", "blank"),
+    ("malformed", "malformed"),
 )
 
 
@@ -59,6 +66,11 @@ def share(part: float) -> str:
 def counted(number: int, word: str) -> str:
     """`1 error`, `3 errors`."""
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word[:-1] + 'ie' if word.endswith('y') else word}s"
+
+
+def contents(counts: Mapping[str, int]) -> list[str]:
+    """What the lines of a file are, in words: `28 entries`, `1 assignment`, `2 blank`; what there is none of is left out."""
+    return [f"{counts[key]:,} {key}" if word == key else counted(counts[key], word) for key, word in _KINDS if counts[key]]
 
 
 def runs_per_day(verdict: Verdict) -> float:

@@ -157,7 +157,9 @@ def test_a_user_column_in_a_user_s_own_crontab_is_corrected_and_not_approved_of(
     assert "no user column" in result.because
 
 
-@pytest.mark.parametrize("command", ["zabbix_sender -z monitor -k raid -o 1", 'notify-send "Stand up"'])
+@pytest.mark.parametrize(
+    "command", ["zabbix_sender -z monitor -k raid -o 1", 'notify-send "Stand up"', "curl -fsS https://hc-ping.com/1f2e"]
+)
 def test_a_figure_or_a_notice_on_a_screen_is_no_message_that_would_be_lost(command: str) -> None:
     result = verdict(f"* * * * * bob {command}\n")
     assert result.decision is Decision.KEEP

@@ -113,6 +113,15 @@ def test_the_screen_names_schedule_words_user_command_and_starts() -> None:
         assert part in screen
 
 
+def test_a_script_that_run_parts_skips_is_no_dropped_line_and_one_is_one(tmp_path: Path) -> None:
+    (tmp_path / "etc/cron.daily").mkdir(parents=True)
+    (tmp_path / "etc/cron.daily/old.sh").write_text("#!/bin/sh\n", encoding="ascii")
+    told = show("--root", str(tmp_path), "--dialect", "debian", "--width", "200").stdout.decode()
+    assert "1 line (1 malformed)" in told
+    assert "  old.sh: run-parts skips it" in told
+    assert "line is dropped" not in told
+
+
 def test_what_could_not_be_read_is_told_and_the_rest_shown(tmp_path: Path) -> None:
     crontab = tmp_path / "crontab"
     crontab.write_bytes(b"* * * * * x\n")

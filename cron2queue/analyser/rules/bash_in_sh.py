@@ -67,7 +67,7 @@ def _told(command: str) -> tuple[str, str, int, Severity] | None:
         first = each.texts[:1]
         for redirect in each.redirects:
             if redirect.operator.startswith("&>"):
-                message = "dash knows no &>: the command goes to the background, and its output to mail"
+                message = "dash knows no &>: the command goes to the background, its output not redirected"
                 return message, "write > FILE 2>&1", redirect.start, Severity.ERROR
             if redirect.operator == "<<<":
                 return (

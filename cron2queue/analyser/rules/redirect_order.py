@@ -56,7 +56,7 @@ class RedirectOrder(EntryRule):
                     subject,
                     file,
                     entry,
-                    "2>&1 stands before the output's redirect: errors go to cron's mail, not into the file",
+                    "2>&1 stands before the output's redirect: errors go to cron, not into the file",
                     "write > /dev/null alone, which does the same, or > FILE 2>&1 to have both in a file"
                     if meant
                     else "write > FILE 2>&1",

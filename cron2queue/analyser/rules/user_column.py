@@ -20,7 +20,8 @@ class UserColumn(Rule):
 
     Why it matters
         /etc/crontab and /etc/cron.d need a user before the command: without it the first word of the command is taken for a
-        user. A user's own crontab has no such column: with it, cron tries to run a program named `root`.
+        user. A user's own crontab has no such column: with it, cron tries to run a program named `root`. BusyBox crond knows
+        no such column anywhere.
 
     What to do
         Add the user in system crontabs; remove it in the user's own. Give `--kind` if the file was taken for the wrong kind.
@@ -36,6 +37,7 @@ class UserColumn(Rule):
         "0 1 * * * /usr/bin/php /x/a.php\n",
         "0 1 * * * echo hi\n",
         Example("0 1 * * * root /opt/backup.sh\n", kind="user", path="/var/spool/cron/crontabs/root"),
+        Example("0 1 * * * root /opt/backup.sh\n", dialect="busybox", path="/etc/crontab"),
     )
     good = (
         "0 1 * * * root /usr/bin/php /x/a.php\n",
@@ -49,7 +51,7 @@ class UserColumn(Rule):
             message = f"no user before the command: {refused_user(line)} stands in its place; {blast(file, line)}"
             yield self.at_line(file, line, message, "write the user before the command", column=line.column)
         for file, entry in subject.entries:
-            if file.kind is Kind.SYSTEM:
+            if file.kind is Kind.SYSTEM and daemon(file.dialect).user_column:
                 yield from self._missing(subject, file, entry)
             else:
                 yield from self._superfluous(subject, file, entry)
@@ -66,13 +68,17 @@ class UserColumn(Rule):
 
     def _superfluous(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         first, _, rest = entry.command.partition(" ")
+        knows = daemon(file.dialect).user_column
+        who = "a user's own crontab" if knows else daemon(file.dialect).title
         if first in USERS and rest.strip():
             yield self.at_entry(
                 subject,
                 file,
                 entry,
-                f"a user's own crontab has no user column: cron runs a program named {first}",
-                f"remove {first}, or give --kind system",
+                f"{who} has no user column: cron runs a program named {first}",
+                f"remove {first}, or give --kind system"
+                if knows
+                else f"remove {first}: a crontab is of the user it is named after",
                 column=entry.command_column,
                 evidence=f"{first} is a user's name on most systems",
             )

@@ -11,6 +11,7 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Malformed
 from cron2queue.crontab.schedule import Fire
 from cron2queue.redaction import redact
+from cron2queue.report.figures import contents, counted
 from cron2queue.text import safe_text
 
 _INDENT = " " * 4
@@ -47,13 +48,13 @@ def _file(file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
         if isinstance(line, Entry):
             yield from _entry(line, asked, canvas, loaded=file.loaded)
         elif isinstance(line, Malformed):
-            yield from _malformed(line, canvas)
+            yield from _malformed(line, canvas, script=not file.editable and not line.raw)
 
 
 def _counts(file: CrontabFile) -> str:
     counts = file.counts
-    parts = [f"{counts[name]} {name}" for name in ("entries", "assignments", "comments", "blank", "malformed") if counts[name]]
-    return f"{counts['lines']} lines" + (f" ({', '.join(parts)})" if parts else "")
+    parts = contents(counts)
+    return counted(counts["lines"], "line") + (f" ({', '.join(parts)})" if parts else "")
 
 
 def _wrapped(text: str, canvas: Canvas, style: str) -> Iterator[Text]:
@@ -99,7 +100,9 @@ def _fire(fire: Fire) -> str:
     return text if fire.at.replace(tzinfo=None) == fire.nominal else f"{text} (for {fire.nominal:%H:%M})"
 
 
-def _malformed(bad: Malformed, canvas: Canvas) -> Iterator[Text]:
-    place = f"line {bad.number}, column {bad.column}"
-    yield from _wrapped(f"  {place}: {_shown(bad.message)}: {_EFFECTS[bad.effect]}", canvas, "red")
+def _malformed(bad: Malformed, canvas: Canvas, *, script: bool = False) -> Iterator[Text]:
+    """A line and what becomes of it, or a script of a folder, of which its message says all there is."""
+    message = _shown(bad.message)
+    said = message if script else f"line {bad.number}, column {bad.column}: {message}: {_EFFECTS[bad.effect]}"
+    yield from _wrapped(f"  {said}", canvas, "red")
     yield from _wrapped(f"{_INDENT}{bad.remedy}", canvas, "dim")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cron2queue.report.figures import counted, decisions, failing, source_name
+from cron2queue.report.figures import contents, counted, decisions, failing, source_name
 from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile
     from cron2queue.report.reporter import RenderOptions
 
-_KINDS = {"entries": "entry", "assignments": "assignment", "comments": "comment", "blank": "blank", "malformed": "malformed"}
 _GAP = "   "
 
 
@@ -70,9 +69,7 @@ def files(audit: Audit, ink: Ink) -> list[Text]:
 
 def _counts(file: CrontabFile, ink: Ink) -> list[str]:
     counts = file.counts
-    present = [(counts[key], key, word) for key, word in _KINDS.items() if counts[key]]
-    parts = [f"{number} {word}" if word == key else counted(number, word) for number, key, word in present]
-    sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(parts)]
+    sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(contents(counts))]
     return [f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} ", counted(counts["lines"], "line"), *sums]
 
 
