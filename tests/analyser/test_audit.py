@@ -236,6 +236,15 @@ def test_what_freebsd_makes_up_for_after_the_clock_went_forward_is_not_said_to_b
     assert "runs 02:30 at 03:30 on 28 Mar 2027" in found.message
 
 
+@pytest.mark.parametrize(
+    ("schedule", "said"),
+    [("30 2 * * *", "does not run it on 28 Mar 2027"), ("0,30 */2 * * *", "leaves out 02:00 and 1 more on 28 Mar 2027")],
+)
+def test_what_runs_at_other_hours_of_the_day_too_is_said_to_leave_out_its_times_only(schedule: str, said: str) -> None:
+    (found,) = standing(judged(crontab(f"{schedule} /opt/a.sh\n", dialect="busybox", kind="user")), "C2Q208")
+    assert said in found.message
+
+
 def test_a_remedy_names_a_log_that_the_job_s_user_may_open() -> None:
     root, other = standing(judged("0 5 * * * root /opt/a.sh\n", "0 5 * * * bob /opt/b.sh\n"), "C2Q303")
     assert ">> /var/log/a.log" in root.remedy

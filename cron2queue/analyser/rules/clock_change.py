@@ -1,7 +1,7 @@
 """C2Q208."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 from cron2queue.analyser.clockchanges import Effect, effects
 from cron2queue.analyser.daemons import daemon
@@ -10,6 +10,7 @@ from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.crontab.schedule import Calendar
 
 ALL_HOURS = 0xFFFFFF
 
@@ -52,7 +53,7 @@ class ClockChange(EntryRule):
         if calendar is None or calendar.hours == ALL_HOURS or is_dead(calendar):
             return
         found = effects(calendar, subject.zone, subject.at)
-        told = [words for effect in found if (words := _told(effect))]
+        told = [words for effect in found if (words := _told(effect, calendar))]
         if not told:
             return
         harm = any(effect.skipped or effect.doubled for effect in found)
@@ -74,18 +75,24 @@ class ClockChange(EntryRule):
         return f"{count(len(findings), 'entry')} in the hour of the clock change, each still started once", findings[0].remedy
 
 
-def _told(effect: Effect) -> str | None:
+def _told(effect: Effect, calendar: Calendar) -> str | None:
     """What is not plain about this change; an autumn hour in which everything runs once is plain."""
     day, named = effect.change.moment.strftime("%d %b %Y").lstrip("0"), len(effect.named)
     if effect.change.forward:
         if effect.skipped == named:
-            return f"does not run it on {day}"
+            midnight = datetime.combine(effect.named[0], time())
+            also = len(calendar.minutes_between(midnight, midnight + timedelta(days=1))) > named
+            return f"leaves out {_clock(effect.named[0])}{_more(named - 1)} on {day}" if also else f"does not run it on {day}"
         first = effect.fires[0]
         left = f", and leaves out {effect.skipped} more" if effect.skipped else ""
         return f"runs {_clock(first[1])} at {_clock(first[0])} on {day}{left}"
     if effect.doubled:
         return f"runs it {len(effect.fires)} times instead of {named} on {day}"
     return None
+
+
+def _more(number: int) -> str:
+    return f" and {number} more" if number else ""
 
 
 def _clock(moment: datetime) -> str:
