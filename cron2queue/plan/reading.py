@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import tomlkit
 from tomlkit.exceptions import ParseError, TOMLKitError
@@ -121,7 +122,31 @@ def _project_value(key: str, value: object) -> Any:
     shape, words_for_it = _SHAPES.get(key, ("(?s:.*)", ""))
     if isinstance(value, str) and not re.fullmatch(shape, value):
         raise UsageError(f"{key} must be {words_for_it}, not {value!r}")
+    if key == "database":
+        _check_database(str(value))
+    if key == "timezone":
+        _check_timezone(str(value))
     return value
+
+
+def _check_database(url: str) -> None:
+    """What it says of the URL never repeats it: a password may stand there."""
+    from cron2queue.runtime.address import parse
+
+    try:
+        parse(url)
+    except UsageError as trouble:
+        raise UsageError(f"database: {trouble.message}", remedy=trouble.remedy) from None
+
+
+def _check_timezone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"timezone: there is no time zone {name!r:.80}", remedy="write one like Europe/Berlin") from None
+
+
+_OPTIONS = frozenset({"language", "engine", "database", "shadow", "observe"})
 
 
 def checked_choices(given: Mapping[str, object]) -> dict[str, Any]:
@@ -129,7 +154,7 @@ def checked_choices(given: Mapping[str, object]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, value in given.items():
         key = name.replace("_", "-")
-        option = f"--{key}"
+        option = f"--{key}" if key in _OPTIONS else f"--set {key}"
         try:
             checked[name] = None if value is None else _project_value(key, value)
         except UsageError as trouble:

@@ -180,6 +180,8 @@ def test_an_option_given_now_wins_over_the_file() -> None:
         ('language = "python"', 'language = "pyton"', None, "did you mean 'python'"),
         ('queue = "default"', 'queue = "defult"', None, "did you mean 'default'"),
         ('prefix = "c2q_"', 'prefix = "drop table"', None, "a-z, 0-9"),
+        ('timezone = "UTC"', 'timezone = "Mars/Olympus"', None, "no time zone"),
+        ('database = "', 'database = "foo', None, "not the URL of a database"),
         ('python = "/usr', 'python = "usr', None, "absolute path"),
         ("shadow = false", "shadow = 1", None, "true or false"),
         ("timeout = 240", "timeout = = 240", None, "not TOML"),
