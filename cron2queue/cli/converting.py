@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cron2queue.analyser.audit import Audit
     from cron2queue.analyser.declarations import Declarations
+    from cron2queue.cli.sources import Sources
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.generator.conversion import Original
     from cron2queue.generator.preparing import Before, Choices, Prepared
@@ -146,10 +147,7 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     )
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     tell_unreadable(sources)
-    if not any(file.entries for file in sources.files):
-        if sources.unreadable:
-            raise InputError("nothing was read", remedy="name crontabs that you may read")
-        raise UsageError("there is no entry to convert", remedy="name a crontab that holds at least one entry")
+    _refuse_nothing(sources)
     before = look_back(folder)
     zone = zone_for(request.timezone or _planned_zone(before), root=request.root)
     at = moment(request.at, zone)
@@ -158,6 +156,17 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     choices = _choices(request, path, found, zone, answers)
     prepared = prepare(audit, found, Templates(), choices, path=path, folder=folder)
     return prepared, bool(sources.unreadable)
+
+
+def _refuse_nothing(sources: Sources) -> None:
+    if any(file.entries for file in sources.files):
+        return
+    if sources.unreadable:
+        raise InputError("nothing was read", remedy="name crontabs that you may read")
+    if any(file.malformed for file in sources.files):
+        remedy = "cron2queue audit tells what is wrong with each of its lines: repair that first"
+        raise UsageError("there is no entry to convert: cron cannot read what stands there", remedy=remedy)
+    raise UsageError("there is no entry to convert", remedy="name a crontab that holds at least one entry")
 
 
 def _planned_zone(before: Before) -> str | None:
