@@ -12,6 +12,7 @@ from cron2queue.errors import DatabaseUnavailable
 from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.settings import QueueSettings
+from cron2queue.runtime.sight import listing
 from cron2queue.runtime.sight import queues as queue_sight
 from cron2queue.runtime.sight.dead import folded
 from cron2queue.runtime.trouble import SchemaMismatch
@@ -87,6 +88,17 @@ def test_a_list_is_newest_first_and_goes_on_page_by_page(database: Database) -> 
     assert [job.id for job in first.jobs] == [ids[4], ids[3]] and first.more
     rest = look(database).jobs(JobFilter(limit=9, before_id=ids[3]))
     assert [job.id for job in rest.jobs] == [ids[2], ids[1], ids[0]] and not rest.more and not rest.partial
+
+
+def test_a_list_says_that_older_jobs_were_not_looked_at_only_when_there_are_any(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "LOOKED_AT", 2)
+    ids = accept(database.store(), 5)
+    assert look(database).jobs(JobFilter(kind=KIND, limit=9)).partial
+    database.change(f"DELETE FROM {{jobs}} WHERE public_id IN ('{ids[0]}', '{ids[1]}', '{ids[2]}')")
+    left = look(database).jobs(JobFilter(kind=KIND, limit=9))
+    assert [job.id for job in left.jobs] == [ids[4], ids[3]] and not left.partial
 
 
 def test_a_list_by_state_walks_every_queue_and_priority(database: Database) -> None:

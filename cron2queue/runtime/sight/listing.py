@@ -67,7 +67,13 @@ def _by_number(connection: Connection, tables: Tables, wanted: JobFilter, before
     if floor:
         fitting = fitting.where(jobs.id > floor)
     ids = list(connection.execute(fitting.order_by(jobs.id.desc()).limit(wanted.limit + 1)).scalars())
-    return ids, bool(floor) and len(ids) <= wanted.limit
+    return ids, len(ids) <= wanted.limit and _is_left(connection, tables, floor)
+
+
+def _is_left(connection: Connection, tables: Tables, floor: int) -> bool:
+    """Whether there is any job below the floor: numbers begin high in a table that has been pruned."""
+    jobs = tables.jobs.c
+    return floor > 0 and connection.execute(select(jobs.id).where(jobs.id <= floor).limit(1)).scalar() is not None
 
 
 def _floor(connection: Connection, tables: Tables, before: int | None) -> int:
