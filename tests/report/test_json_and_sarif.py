@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from importlib.resources import files
@@ -18,7 +19,8 @@ from cron2queue.analyser.audit import Audit
 from cron2queue.report.reporter import RenderOptions, reporter_named
 
 AUDIT_SCHEMA = json.loads((files("cron2queue.report") / "audit.schema.json").read_text(encoding="utf-8"))
-SARIF_SCHEMA = json.loads((Path(__file__).parent / "sarif-2.1.0-subset.schema.json").read_text(encoding="utf-8"))
+SARIF_SCHEMA = json.loads((Path(__file__).parents[1] / "data/sarif/sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+SARIF_FORMATS = jsonschema.FormatChecker()
 SAMPLES = [shop, loaded, without_evidence, nothing, two_hosts]
 
 samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.__name__)
@@ -33,13 +35,45 @@ def check_audit(document: Any) -> None:
     jsonschema.Draft202012Validator(AUDIT_SCHEMA).validate(document)
 
 
+@SARIF_FORMATS.checks("uri")
+@SARIF_FORMATS.checks("uri-reference")
+def holds_what_a_uri_may_hold(text: object) -> bool:
+    """The characters of RFC 3986; jsonschema leaves both formats to packages that are not there."""
+    return re.fullmatch(r"(?:[\w.~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*", str(text), re.ASCII) is not None
+
+
 def check_sarif(document: Any) -> None:
-    jsonschema.Draft7Validator(SARIF_SCHEMA, format_checker=jsonschema.FormatChecker()).validate(document)
+    jsonschema.Draft4Validator(SARIF_SCHEMA, format_checker=SARIF_FORMATS).validate(document)
 
 
 def test_the_schemas_are_schemas() -> None:
     jsonschema.Draft202012Validator.check_schema(AUDIT_SCHEMA)
-    jsonschema.Draft7Validator.check_schema(SARIF_SCHEMA)
+    jsonschema.Draft4Validator.check_schema(SARIF_SCHEMA)
+
+
+def test_sarif_names_the_published_schema_that_it_is_checked_by() -> None:
+    assert written("sarif", nothing())["$schema"] == SARIF_SCHEMA["id"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda run: run["results"][0].update(mood="good"),
+        lambda run: run["results"][0].update(level="fatal"),
+        lambda run: run["results"][0]["message"].clear(),
+        lambda run: run["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+        lambda run: run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"].update(uri="a b"),
+        lambda run: run["tool"]["driver"]["rules"].append(run["tool"]["driver"]["rules"][0]),
+        lambda run: run["invocations"][0].pop("executionSuccessful"),
+    ],
+    ids=["unknown key", "level", "no message", "line 0", "a space in a URI", "one rule twice", "success not told"],
+)
+def test_the_published_schema_refuses_a_damaged_report(damage: Callable[[Any], None]) -> None:
+    document = written("sarif", shop())
+    check_sarif(document)
+    damage(document["runs"][0])
+    with pytest.raises(jsonschema.ValidationError):
+        check_sarif(document)
 
 
 @samples

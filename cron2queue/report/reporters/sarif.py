@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding, NotJudged, Place, Suppression
 
 _HOME = "https://github.com/cron2queue/cron2queue"
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "cron2queueEntry/v1"
 
 Node = dict[str, Any]
