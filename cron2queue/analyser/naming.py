@@ -27,6 +27,7 @@ _VERSIONED = re.compile(r"(?:[a-z]+-)?(php|python|perl|ruby|node|java)[\d.]*$")
 _FRONT_NAMES = """
     console magento artisan manage.py rake drush wp typo3 typo3cms cake yii occ mix npm yarn pnpm make ant gradle
     bundle rails shopware cli.php app n98-magerun n98-magerun2 symfony invoke fab poetry pipenv uv run exec
+    gitlab-rake gitlab-rails django-admin flask craft spark composer
 """
 _FRONTS = frozenset(_FRONT_NAMES.split())
 # Fronts whose own name adds nothing to their task's.
@@ -69,6 +70,11 @@ def script_and_arguments(invocation: Invocation) -> tuple[str, tuple[str, ...]]:
             return word, words[at + 1 :]
         at += 2 if word in _INTERPRETERS[name] else 1
     return invocation.path, ()
+
+
+def is_front(script: str) -> bool:
+    """The script only carries the name of an application's task as an argument: `artisan`, `bin/console`, `manage.py`."""
+    return script.rstrip("/").rpartition("/")[2] in _FRONTS
 
 
 def slug(text: str) -> str:

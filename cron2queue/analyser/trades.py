@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cron2queue.analyser.invocations import invocations, main_invocation
-from cron2queue.analyser.naming import script_and_arguments
+from cron2queue.analyser.naming import is_front, script_and_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,16 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     ),
 )
 _TRADE_OF = {word: trade for trade, words in _WORDS for word in words.split()}
+# Words of upkeep that a script about something else has as well: `update-prices` is about prices.
+_VAGUE = frozenset({"update", "upgrade", "renew", "restart", "reload"})
+# In an application's own command these are about its records, not about the machine: a snapshot of figures is no backup,
+# unless a word says that stored data are meant.
+_COPIES = frozenset({"dump", "snapshot", "snapshots", "bak"})
+_STORED_NAMES = "db database databases data sql mysql pgsql postgres files media uploads storage volume volumes disk disks"
+_STORED = frozenset(_STORED_NAMES.split())
+_TRADE_OF_TASK = {word: trade for word, trade in _TRADE_OF.items() if word not in _VAGUE | _COPIES} | {"archive": CLEANUP}
+# Tasks of known applications that their words do not tell.
+_TASKS = {"core:archive": INDEX, "horizon:snapshot": MONITOR, "dumpdata": BACKUP, "dbbackup": BACKUP, "mediabackup": BACKUP}
 _TOKEN = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
 
 
@@ -140,11 +150,31 @@ def trade_of(command: str) -> Trade | None:
     if main.program in ("curl", "wget") and any(_HEARTBEATS.search(word) for word in main.words):
         return MONITOR
     script, arguments = script_and_arguments(main)
-    said = " ".join((main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word)))
-    found = [_TRADE_OF[token] for token in (*_tokens(said), *said.lower().split()) if token in _TRADE_OF]
-    if not found:
-        return None
-    return min(found, key=lambda trade: _ORDER[trade.name])
+    words = (main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word))
+    found = _of_task(words, arguments) if is_front(script) else _of_words(words)
+    return min(found, key=lambda trade: _ORDER[trade.name], default=None)
+
+
+def _of_words(words: tuple[str, ...]) -> list[Trade]:
+    said = _said(words)
+    known = [word for word in said if word in _TRADE_OF]
+    return [_TRADE_OF[word] for word in known if word not in _VAGUE] or [_TRADE_OF[word] for word in known]
+
+
+def _of_task(words: tuple[str, ...], arguments: tuple[str, ...]) -> list[Trade]:
+    """What the task of an application is about; the application's own front tells nothing."""
+    known = next((_TASKS[word] for word in arguments if word in _TASKS), None)
+    if known is not None:
+        return [known]
+    said = set(_said(words))
+    if (said & _COPIES and said & _STORED) or said >= {"db", "export"}:
+        return [BACKUP]
+    return [_TRADE_OF_TASK[word] for word in said if word in _TRADE_OF_TASK]
+
+
+def _said(words: tuple[str, ...]) -> list[str]:
+    said = " ".join(words)
+    return [*_tokens(said), *said.lower().split()]
 
 
 _ORDER = {trade.name: at for at, (trade, _) in enumerate(_WORDS)}

@@ -19,6 +19,13 @@ from cron2queue.analyser.finding import Severity
         "curl -w %T http://x",
         "stat -c %s /x",
         "date +%F >> /x",
+        "php /opt/feed.php >> /var/log/feed-%Y.log",
+        "php /opt/feed.php %d",
+        "cat /x | gzip > /b/x_%F.gz",
+        "pg_dump shop | cat > /b/%F",
+        "mysql shop < /x.sql %F",
+        "echo $(cat /x) %F",
+        "python3 /opt/feed.py --day %F",
     ],
 )
 def test_a_cut_command_is_an_error(command: str) -> None:
@@ -28,7 +35,23 @@ def test_a_cut_command_is_an_error(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ['mail -s "It\'s 10pm" joe%Joe,%%Where are your kids?%', "cat%hello", "mysql shop%DELETE FROM x;%", "sendmail -t%To: a@b%"],
+    [
+        'mail -s "It\'s 10pm" joe%Joe,%%Where are your kids?%',
+        "cat%hello",
+        "mysql shop%DELETE FROM x;%",
+        "sendmail -t%To: a@b%",
+        "(cat) > /tmp/f%x",
+        "{ cat; date; } > /tmp/f%x",
+        "cat > /tmp/f; chmod 600 /tmp/f%x",
+        "cat > /tmp/f && echo done%x",
+        "while read -r line; do echo $line; done%a%b%",
+        "if test -x /bin/mail; then mail root; fi%hello",
+        "sudo -u shop mysql shop%DELETE FROM x%",
+        "cat | sort > /tmp/f%b%a",
+        "sh%echo hello%",
+        "/bin/bash -s%echo hello%",
+        "python3 -%print(1)%",
+    ],
 )
 def test_input_that_is_meant_is_a_note(command: str) -> None:
     (finding,) = [each for each in judged(f"0 1 * * * root {command}\n").findings if each.code == "C2Q301"]

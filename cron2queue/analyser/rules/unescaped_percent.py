@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.invocations import invocations
+from cron2queue.analyser.invocations import Invocation, invocations
+from cron2queue.analyser.naming import interpreter
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.templates import template_spans
 from cron2queue.crontab.lines import CrontabFile, Entry, Line
@@ -37,18 +38,27 @@ def _escaped(command: str) -> str:
 
 
 _READER_NAMES = """
-    mail mailx mutt sendmail s-nail cat tee sh bash dash mysql psql sqlite3 bc at batch wall write logger xargs passwd chpasswd
-    ftp lftp sftp nc telnet wc sort python python3 perl php
+    mail mailx mutt sendmail s-nail cat tee read mysql mariadb psql sqlite3 bc at batch wall write logger xargs passwd chpasswd
+    ftp lftp sftp nc telnet wc sort tr crontab gpg openssl patch parallel
 """
 _READERS = frozenset(_READER_NAMES.split())
+# What stands before a % that was to become a part of a name, a number or a date.
+_GLUE = ("+", "=", "-", "_", ".", "/", ":", ",", "@", "#", "$")
 
 
 def _is_input_on_purpose(before: str) -> bool:
-    """`mail -s x root%Dear root,%…`: the command is complete and one that reads its input, as in crontab(5)'s own example."""
+    """`mail -s x root%Dear root,%…`: the command is complete and one of it reads its input, as in crontab(5)'s own example."""
     line = read_command(before)
-    if not line.complete or not line.top or before.rstrip().endswith(("+", "=")):
+    if not line.complete or not line.top or (before.endswith(_GLUE) and not before.endswith(" -")):
         return False
-    return any(each.program in _READERS and each.simple is line.top[-1] for each in invocations(before))
+    return any(_reads_input(each) for each in invocations(before) if not each.simple.substitution)
+
+
+def _reads_input(each: Invocation) -> bool:
+    """It takes what cron hands to the whole line: behind no pipe, and an interpreter only where it is given no script."""
+    if each.simple.before in ("|", "|&") or any(redirect.operator.startswith("<") for redirect in each.simple.redirects):
+        return False
+    return each.program in _READERS or (interpreter(each) is not None and not any(word[:1] != "-" for word in each.words))
 
 
 class UnescapedPercent(EntryRule):
@@ -64,7 +74,7 @@ class UnescapedPercent(EntryRule):
 
     Not flagged
         A % that is escaped, one inside a template's placeholder, and any % under BusyBox, which does not treat it
-        specially. Where the command before the % is complete and one that reads its input, such as mail, it is a note only.
+        specially. Where the command before the % is complete, and one of it, such as mail, reads its input, it is a note only.
     """
 
     code = "C2Q301"
