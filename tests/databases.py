@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from cron2queue.errors import DatabaseUnavailable
-from cron2queue.runtime.address import Address, parse
 from cron2queue.runtime.backend import Backend
+from cron2queue.runtime.database.address import Address, parse
 from cron2queue.runtime.desk import driver_for
 from cron2queue.runtime.migrations import STEPS
 from cron2queue.runtime.store import Store

@@ -20,7 +20,7 @@ from cron2queue.runtime.jobs import NewJob
 from cron2queue.runtime.producer import tick_of
 from cron2queue.runtime.settings import JobSettings, Missed, Overlap
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.ticking import Ticked, minute_of, to_catch_up
+from cron2queue.runtime.verbs.ticking import Ticked, minute_of, to_catch_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

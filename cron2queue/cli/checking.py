@@ -16,11 +16,11 @@ from cron2queue.cli.screens.records import SCHEMA, alert_record
 from cron2queue.cli.watching import looked
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain, UsageError
 from cron2queue.runtime.health import Judgement, Level, plugin_output, worst
-from cron2queue.runtime.marks import Marks
-from cron2queue.runtime.notification import Round
+from cron2queue.runtime.hooks.marks import Marks
+from cron2queue.runtime.hooks.notification import Round
+from cron2queue.runtime.sight.views import StatusView
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.trouble import SchemaMismatch
-from cron2queue.runtime.views import StatusView
 from cron2queue.text import safe_text
 
 

@@ -263,7 +263,7 @@ def _defaults(path: Path, folder: str, found: list[Original], zone: ZoneInfo) ->
     from cron2queue.crontab.lines import Kind
     from cron2queue.plan.model import Hardening, Language, Project, Userland
     from cron2queue.plan.naming import slug
-    from cron2queue.runtime.prefix import PREFIX
+    from cron2queue.runtime.database.prefix import PREFIX
     from cron2queue.runtime.settings import DEFAULT_DATABASE
 
     own = all(each.file.kind is Kind.USER for each in found)

@@ -77,7 +77,7 @@ def _missed(where: "Operation", store: "Store", job: "JobSettings", now: datetim
     from cron2queue.cli.schedules import PRODUCING, due_after, zone_of
     from cron2queue.runtime.producer import tick_of
     from cron2queue.runtime.settings import Missed
-    from cron2queue.runtime.ticking import to_catch_up
+    from cron2queue.runtime.verbs.ticking import to_catch_up
 
     if job.missed is Missed.SKIP or not job.schedule or job.decision not in PRODUCING:
         return []

@@ -10,10 +10,10 @@ from cron2queue.cli.operation import Operation
 from cron2queue.cli.schedules import missed_ticks
 from cron2queue.cli.screens.canvas import put
 from cron2queue.errors import Cron2QueueError, UsageError
-from cron2queue.runtime.exposition import render, write_textfile
-from cron2queue.runtime.metrics import Facts, down, families
-from cron2queue.runtime.metrics_endpoint import Endpoint, address_of, is_loopback
-from cron2queue.runtime.views import WorkerView
+from cron2queue.runtime.metrics.collecting import Facts, down, families
+from cron2queue.runtime.metrics.endpoint import Endpoint, address_of, is_loopback
+from cron2queue.runtime.metrics.exposition import render, write_textfile
+from cron2queue.runtime.sight.views import WorkerView
 from cron2queue.text import safe_text
 
 COUNTED = 100_000  # of each queue and state: a graph of depth needs more than a screen

@@ -29,7 +29,7 @@ def migrate_down(operation: "Operation", *, to: int, force: bool) -> None:
 
 def show_status(operation: "Operation", format: str) -> bool:
     """One line a step, or JSON; True if all are applied."""
-    from cron2queue.runtime.instants import from_micros
+    from cron2queue.runtime.database.instants import from_micros
 
     with operation.store() as store:
         states = store.migration_status()
@@ -56,7 +56,7 @@ def show_status(operation: "Operation", format: str) -> bool:
 def show_sql(operation: "Operation", family: str | None, *, down: bool, after: int) -> None:
     """The script, for the family that was asked for, or that of the database."""
     from cron2queue.cli.operation import one_of
-    from cron2queue.runtime.address import parse
+    from cron2queue.runtime.database.address import parse
     from cron2queue.runtime.migrations import script
 
     wanted = one_of(family, _FAMILIES, "--for") if family else parse(operation.url).family

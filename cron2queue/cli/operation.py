@@ -17,9 +17,9 @@ from cron2queue.errors import UsageError
 
 if TYPE_CHECKING:
     from cron2queue.runtime.alerts import AlertSettings
-    from cron2queue.runtime.hooks import Hook
-    from cron2queue.runtime.inspection import Inspection
+    from cron2queue.runtime.hooks.hook import Hook
     from cron2queue.runtime.settings import Settings
+    from cron2queue.runtime.sight.inspection import Inspection
     from cron2queue.runtime.store import Store
 
 PLAN_NAME = "cron2queue.toml"
@@ -42,7 +42,7 @@ class Operation:
 
     def inspection(self) -> "Inspection":
         """To look."""
-        from cron2queue.runtime.inspection import Inspection
+        from cron2queue.runtime.sight.inspection import Inspection
 
         return Inspection.open(self.url, prefix=self.prefix)
 
@@ -62,7 +62,7 @@ class Operation:
     @property
     def hooks(self) -> "tuple[Hook, ...]":
         """The plan's hooks."""
-        from cron2queue.runtime.hooks import hooks_from
+        from cron2queue.runtime.hooks.hook import hooks_from
 
         return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
 

@@ -17,11 +17,11 @@ from cron2queue.crontab.parser import parse
 from cron2queue.crontab.schedule import Calendar, Interval
 from cron2queue.errors import UsageError
 from cron2queue.runtime.settings import JobSettings
-from cron2queue.runtime.views import MissedTick
+from cron2queue.runtime.sight.views import MissedTick
 
 if TYPE_CHECKING:
     from cron2queue.cli.operation import Operation
-    from cron2queue.runtime.inspection import Inspection
+    from cron2queue.runtime.sight.inspection import Inspection
 
 GRACE = timedelta(seconds=150)  # cron starts within the minute, a slow database is waited for
 OUT_OF_SERVICE = timedelta(days=7)

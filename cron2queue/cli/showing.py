@@ -15,8 +15,8 @@ from cron2queue.cli.screens.queues import queue_lines
 from cron2queue.cli.screens.records import SCHEMA, dead_record, job_record, jobs_record, queue_record, worker_record
 from cron2queue.cli.screens.workers import worker_lines
 from cron2queue.errors import UsageError
-from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.sight.inspection import Inspection, JobFilter
 
 
 def jobs_filter(*, states: Sequence[str] | None, since: str | None, before: str | None, **asked: Any) -> JobFilter:

@@ -12,10 +12,10 @@ from cron2queue.cli.screens.words import duration, plural, shown
 from cron2queue.cli.showing import not_found, resolved
 from cron2queue.cli.trouble import say
 from cron2queue.errors import Refused, UsageError
-from cron2queue.runtime.drafts import checked_name
-from cron2queue.runtime.inspection import Inspection, JobFilter
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.settings import did_you_mean
+from cron2queue.runtime.sight.inspection import Inspection, JobFilter
+from cron2queue.runtime.verbs.drafts import checked_name
 
 NAME_LENGTH = 64
 _CANCELLED = {

@@ -16,7 +16,7 @@ from cron2queue.cli.screens.records import status_record
 from cron2queue.cli.screens.status import status_lines
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain
 from cron2queue.runtime.health import Judgement, judge
-from cron2queue.runtime.views import StatusView
+from cron2queue.runtime.sight.views import StatusView
 from cron2queue.text import safe_text
 
 

@@ -131,7 +131,7 @@ def _project_value(key: str, value: object) -> Any:
 
 def _check_database(url: str) -> None:
     """What it says of the URL never repeats it: a password may stand there."""
-    from cron2queue.runtime.address import parse
+    from cron2queue.runtime.database.address import parse
 
     try:
         parse(url)

@@ -47,7 +47,7 @@ def _work(arguments: list[str]) -> int:
 
 
 def _lock(arguments: list[str]) -> int:
-    from cron2queue.runtime.lock_command import main as lock
+    from cron2queue.runtime.locks.command import main as lock
 
     return lock(arguments)
 

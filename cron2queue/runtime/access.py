@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from cron2queue.errors import Cron2QueueError, UsageError
-from cron2queue.runtime.instants import from_micros
+from cron2queue.runtime.database.instants import from_micros
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import ENDED, Enqueued, JobState, NewJob
-from cron2queue.runtime.session import Session
 from cron2queue.runtime.store import Store
 
 MOST_LISTED = 200

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from cron2queue.runtime.driver import Failure
-from cron2queue.runtime.session import RunCarefully, Session
+from cron2queue.runtime.database.driver import Failure
+from cron2queue.runtime.database.session import RunCarefully, Session
 
 # What a producer gives of a job, in the order of Draft.row, with the types for PostgreSQL's arrays.
 NEW_COLUMNS: Final = {

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import Float, TypeDecorator, TypeEngine
 
-from cron2queue.runtime.instants import from_micros, to_micros
+from cron2queue.runtime.database.instants import from_micros, to_micros
 from cron2queue.text import to_bytes, to_text
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cron2queue.runtime import limits
-from cron2queue.runtime.address import Address, parse
 from cron2queue.runtime.backend import Backend
-from cron2queue.runtime.driver import Driver, Failure
-from cron2queue.runtime.prefix import PREFIX, checked_prefix
-from cron2queue.runtime.session import Compiler, Session, Sessions, told
+from cron2queue.runtime.database.address import Address, parse
+from cron2queue.runtime.database.driver import Driver, Failure
+from cron2queue.runtime.database.prefix import PREFIX, checked_prefix
+from cron2queue.runtime.database.session import Compiler, Session, Sessions, told
 from cron2queue.runtime.trouble import DatabaseBusy, RetryTransaction
 
 if TYPE_CHECKING:
-    from cron2queue.runtime.wakeups import Waker
+    from cron2queue.runtime.database.wakeups import Waker
 
 T = TypeVar("T")
 Work = Callable[[Session, limits.Controls], T]
@@ -23,7 +23,7 @@ Work = Callable[[Session, limits.Controls], T]
 
 def driver_for(address: Address) -> Driver:
     """The driver of the family that the URL names. A member's module has the member's name: only that one is loaded."""
-    return _only_member(f"cron2queue.runtime.drivers.{address.family}", Driver)(address)  # type: ignore[type-abstract]
+    return _only_member(f"cron2queue.runtime.database.drivers.{address.family}", Driver)(address)  # type: ignore[type-abstract]
 
 
 def backend_named(name: str) -> Backend:
@@ -99,7 +99,7 @@ class Desk:
         if self.driver.family == "sqlite":
             return
         if self._waker is None:
-            from cron2queue.runtime.wakeups import Waker
+            from cron2queue.runtime.database.wakeups import Waker
 
             self._waker = Waker(self.driver.address, self.prefix)
             weakref.finalize(self, self._waker.close)
@@ -109,7 +109,7 @@ class Desk:
 
     def _notify_other_hosts(self) -> None:
         """Datagrams reach this host only; where the server is on another one, workers may be anywhere."""
-        from cron2queue.runtime.wakeups import NOTIFY, is_local
+        from cron2queue.runtime.database.wakeups import NOTIFY, is_local
 
         if not is_local(self.driver.address):
             self.sessions.single(lambda session: session.run(NOTIFY))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cron2queue.runtime.backend import Backend
-from cron2queue.runtime.session import Session, Sessions
+from cron2queue.runtime.database.session import Session, Sessions
 from cron2queue.runtime.trouble import UnsafeDatabase
 
 _NETWORK: Final = frozenset(

@@ -1,6 +1,6 @@
 """The inbox: which messages a consumer has processed, written in the same transaction as the effect."""
 
-from cron2queue.runtime.exact import to_bytes
+from cron2queue.runtime.database.exact import to_bytes
 from cron2queue.runtime.trouble import JobRefused
 
 CONSUMER_BYTES = 128

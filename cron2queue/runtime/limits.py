@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cron2queue.runtime.exact import digest, to_bytes
-from cron2queue.runtime.session import Session
+from cron2queue.runtime.database.exact import digest, to_bytes
+from cron2queue.runtime.database.session import Session
 
 EVERY_KEY: Final = b"*"
 UNTIL_PRUNED: Final = 2**62

@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
-from cron2queue.runtime.exact import random_hex
+from cron2queue.runtime.database.exact import random_hex
+from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
-from cron2queue.runtime.prefix import PREFIX
-from cron2queue.runtime.producing import ProducerVerbs
+from cron2queue.runtime.verbs.producing import ProducerVerbs
 
 if TYPE_CHECKING:
     from cron2queue.runtime.settings import JobSettings, Settings
-    from cron2queue.runtime.ticking import Tick, Ticked
+    from cron2queue.runtime.verbs.ticking import Tick, Ticked
 
 PLAN_NAME: Final = "cron2queue.toml"  # as in runtime.settings, which only a plan needs
 DEFAULT_DATABASE: Final = "sqlite:///./cron2queue.db"
@@ -194,7 +194,7 @@ def _tick(options: argparse.Namespace, planned: "JobSettings | None", now: datet
 def tick_of(planned: "JobSettings", nominal: datetime) -> "Tick":
     """The tick of a planned job at this time; each host has its own where the plan's scope says so."""
     from cron2queue.runtime.settings import Scope
-    from cron2queue.runtime.ticking import Tick, minute_of
+    from cron2queue.runtime.verbs.ticking import Tick, minute_of
 
     place = os.uname().nodename if planned.scope is Scope.HOST else None
     return Tick(name=planned.name, nominal=minute_of(nominal), overlap=planned.overlap, place=place)

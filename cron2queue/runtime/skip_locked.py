@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Backend, Row, Want, marks
-from cron2queue.runtime.driver import Failure
-from cron2queue.runtime.session import Session
+from cron2queue.runtime.database.driver import Failure
+from cron2queue.runtime.database.session import Session
 
 
 class SkipLockedBackend(Backend):

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from cron2queue.errors import InputError
-from cron2queue.runtime.drafts import draft
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
-from cron2queue.runtime.producing import ProducerVerbs
 from cron2queue.runtime.trouble import JobRefused
+from cron2queue.runtime.verbs.drafts import draft
+from cron2queue.runtime.verbs.producing import ProducerVerbs
 
 LINE_LIMIT: Final = 2 * 1024 * 1024
 _BATCH: Final = 200

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cron2queue.runtime import guards, migrations
-from cron2queue.runtime.operating import OperatorVerbs
-from cron2queue.runtime.producing import ProducerVerbs
-from cron2queue.runtime.working import WorkerVerbs
+from cron2queue.runtime.verbs.operating import OperatorVerbs
+from cron2queue.runtime.verbs.producing import ProducerVerbs
+from cron2queue.runtime.verbs.working import WorkerVerbs
 
 if TYPE_CHECKING:
     from cron2queue.runtime.guards import ServerFacts

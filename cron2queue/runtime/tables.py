@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Column, Index, MetaData, Table, text
 
 from cron2queue.runtime import columns as c
-from cron2queue.runtime.prefix import PREFIX, checked_prefix
+from cron2queue.runtime.database.prefix import PREFIX, checked_prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

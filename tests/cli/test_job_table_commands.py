@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from databases import Database
 
-from cron2queue.runtime.instants import from_micros
+from cron2queue.runtime.database.instants import from_micros
 from cron2queue.runtime.jobs import NewJob
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.ticking import Tick
+from cron2queue.runtime.verbs.ticking import Tick
 
 
 def run(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":

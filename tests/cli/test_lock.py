@@ -76,7 +76,7 @@ def test_policy_wait_runs_as_soon_as_the_lock_is_free(tmp_path: Path) -> None:
 
 
 def test_skips_in_a_row_are_counted_for_metrics(tmp_path: Path) -> None:
-    from cron2queue.runtime.locks import skips_in
+    from cron2queue.runtime.locks.locking import skips_in
 
     first = holder(tmp_path)
     for _ in range(3):

@@ -10,7 +10,7 @@ from command_line import Ran, run
 from databases import Database
 
 from cron2queue.cli.schedules import due_after
-from cron2queue.runtime.instants import to_micros
+from cron2queue.runtime.database.instants import to_micros
 from cron2queue.runtime.settings import JobSettings
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

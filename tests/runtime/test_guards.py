@@ -40,7 +40,7 @@ def test_more_connections_than_the_server_gives_are_refused(database: Database) 
 
 
 def _broken(statement: str) -> Callable[[Any, Any], None]:
-    from cron2queue.runtime.drivers.mysql import MysqlDriver
+    from cron2queue.runtime.database.drivers.mysql import MysqlDriver
 
     promise = MysqlDriver._promise
 
@@ -64,7 +64,7 @@ def _broken(statement: str) -> Callable[[Any, Any], None]:
 def test_a_session_that_something_has_changed_is_refused(
     database: Database, monkeypatch: pytest.MonkeyPatch, statement: str, said: str
 ) -> None:
-    from cron2queue.runtime.drivers.mysql import MysqlDriver
+    from cron2queue.runtime.database.drivers.mysql import MysqlDriver
 
     monkeypatch.setattr(MysqlDriver, "_promise", _broken(statement))
     with pytest.raises(UnsafeDatabase, match=said) as told:

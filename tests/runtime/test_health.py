@@ -7,7 +7,7 @@ import pytest
 
 from cron2queue.runtime.alerts import AlertSettings, QueueAlerts, Threshold
 from cron2queue.runtime.health import Judgement, Level, Perf, judge, plugin_output, troubles, worst
-from cron2queue.runtime.views import Count, MissedTick, QueueView, StatusView, UnclaimedKind, WorkerView
+from cron2queue.runtime.sight.views import Count, MissedTick, QueueView, StatusView, UnclaimedKind, WorkerView
 
 NOW = datetime(2026, 11, 30, 14, 0, tzinfo=UTC)
 DEFAULTS = AlertSettings()

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from cron2queue.runtime import settling
 from cron2queue.runtime.backend import CLAIMED
 from cron2queue.runtime.jobs import ENDED, HELD, TRANSITIONS, WAITING, Job, JobState, Lease, NewJob, sources
+from cron2queue.runtime.verbs import settling
 
 
 def test_every_state_is_waiting_held_or_ended() -> None:

@@ -16,8 +16,8 @@ from cron2queue.runtime.jobs import Done, Forever, NewJob, Period, Settlement
 from cron2queue.runtime.producer import parser, wish_of
 from cron2queue.runtime.settings import Missed, Overlap
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.ticking import Tick, to_catch_up
 from cron2queue.runtime.trouble import QueueFull
+from cron2queue.runtime.verbs.ticking import Tick, to_catch_up
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 PLAN = """

@@ -8,16 +8,16 @@ import pytest
 from databases import Database
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime.address import parse
 from cron2queue.runtime.backend import Want
+from cron2queue.runtime.database.address import parse
+from cron2queue.runtime.database.driver import Failure
+from cron2queue.runtime.database.instants import LAST, from_micros, seconds, to_micros
+from cron2queue.runtime.database.prefix import checked_prefix
 from cron2queue.runtime.desk import driver_for
-from cron2queue.runtime.driver import Failure
-from cron2queue.runtime.instants import LAST, from_micros, seconds, to_micros
 from cron2queue.runtime.jobs import Job, Lease, NewJob
-from cron2queue.runtime.prefix import checked_prefix
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.tables import tables
-from cron2queue.runtime.watermark import RESCAN_SECONDS, SLOW_SECONDS, SLOW_STREAK, Watermarks
+from cron2queue.runtime.verbs.watermark import RESCAN_SECONDS, SLOW_SECONDS, SLOW_STREAK, Watermarks
 
 
 def test_an_address_is_taken_apart_with_its_escapes() -> None:

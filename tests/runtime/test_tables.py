@@ -11,8 +11,8 @@ from sqlalchemy import create_engine, insert, select
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
+from cron2queue.runtime.database.session import TABLES
 from cron2queue.runtime.jobs import NewJob
-from cron2queue.runtime.session import TABLES
 from cron2queue.runtime.tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]

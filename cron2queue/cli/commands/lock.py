@@ -40,7 +40,7 @@ def run(
     75 and a message of cron2queue: the lock is held, and nothing was run. 75 without one: the command's own. 69: whether
     the lock is free could not be found out, and nothing was run. 126, 127: the command cannot be started.
     """
-    from cron2queue.runtime.lock_command import perform
+    from cron2queue.runtime.locks.command import perform
 
     raise typer.Exit(
         perform(

@@ -8,7 +8,7 @@ from rich.text import Text
 from cron2queue.cli.screens.canvas import Canvas, heading
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import moment, shown
-from cron2queue.runtime.views import DeadGroup, DeadView
+from cron2queue.runtime.sight.views import DeadGroup, DeadView
 
 GROUPS_SHOWN = 40
 

@@ -8,7 +8,7 @@ from rich.text import Text
 from cron2queue.cli.screens.canvas import Canvas, heading, wrapped
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import duration, how_it_ended, moment, share, shown, size
-from cron2queue.runtime.views import ActionView, AttemptView, JobView
+from cron2queue.runtime.sight.views import ActionView, AttemptView, JobView
 
 STATE_STYLES = {
     "dead": "bold red",

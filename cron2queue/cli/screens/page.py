@@ -12,7 +12,7 @@ from cron2queue.bundled import data_root
 from cron2queue.cli.screens.page_tables import Table, tables
 from cron2queue.cli.screens.words import duration, plural, share, shown
 from cron2queue.runtime.health import Judgement, Level, troubles, worst
-from cron2queue.runtime.views import QueueView, StatusView
+from cron2queue.runtime.sight.views import QueueView, StatusView
 
 ALERTS_SHOWN = 50
 _LEVELS = {Level.OK: "ok", Level.WARNING: "warning", Level.CRITICAL: "critical", Level.UNKNOWN: "warning"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cron2queue.cli.screens.words import duration, moment, plural, share, shown, size
-from cron2queue.runtime.views import StatusView, WorkerView
+from cron2queue.runtime.sight.views import StatusView, WorkerView
 
 ROWS = 100
 

@@ -7,7 +7,7 @@ from rich.text import Text
 from cron2queue.cli.screens.canvas import Canvas
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import duration, shown
-from cron2queue.runtime.views import QueueView
+from cron2queue.runtime.sight.views import QueueView
 
 _COLUMNS = (
     Column("queue", shrinks=True),

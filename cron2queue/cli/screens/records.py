@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cron2queue.runtime.health import Judgement, troubles
-from cron2queue.runtime.views import (
+from cron2queue.runtime.sight.views import (
     ActionView,
     AttemptView,
     DeadGroup,

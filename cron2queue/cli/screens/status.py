@@ -11,7 +11,7 @@ from cron2queue.cli.screens.queues import queue_lines
 from cron2queue.cli.screens.words import duration, moment, plural, share, shown
 from cron2queue.cli.screens.workers import worker_lines
 from cron2queue.runtime.health import Judgement, Level, troubles
-from cron2queue.runtime.views import StatusView
+from cron2queue.runtime.sight.views import StatusView
 
 ALERTS_SHOWN = 12
 DEAD_SHOWN = 5

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from cron2queue.redaction import redact
-from cron2queue.runtime.wording import duration
+from cron2queue.runtime.sight.wording import duration
 from cron2queue.text import safe_text
 
 __all__ = ["duration", "how_it_ended", "moment", "plural", "share", "shown", "size"]

@@ -7,7 +7,7 @@ from rich.text import Text
 from cron2queue.cli.screens.canvas import Canvas
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import duration, plural, share, shown, size
-from cron2queue.runtime.views import RunningView, WorkerView
+from cron2queue.runtime.sight.views import RunningView, WorkerView
 
 RUNNING_SHOWN = 8
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Row, Want
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.innodb import InnodbBackend
-from cron2queue.runtime.session import Session
 
 
 class MariadbBackend(InnodbBackend):

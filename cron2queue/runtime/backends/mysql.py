@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Want
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.innodb import InnodbBackend
-from cron2queue.runtime.session import Session
 
 
 class MysqlBackend(InnodbBackend):

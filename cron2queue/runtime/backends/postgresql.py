@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, INSERTED, NEW_COLUMNS, RECORD_COLUMNS, Row, Want
-from cron2queue.runtime.session import Session
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
 _SKIPPING = " ON CONFLICT DO NOTHING RETURNING id"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, Row, Want, marks
-from cron2queue.runtime.session import Session
+from cron2queue.runtime.database.session import Session
 
 
 class SqliteBackend(Backend):

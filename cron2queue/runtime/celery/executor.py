@@ -21,7 +21,7 @@ from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.celery.deliveries import DeliveredStore, Delivery, DeliveryPump
 from cron2queue.runtime.jobs import WorkerInfo
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.tally import Tally
+from cron2queue.runtime.verbs.tally import Tally
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew

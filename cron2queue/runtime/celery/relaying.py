@@ -13,12 +13,12 @@ from random import Random
 from types import FrameType
 
 from cron2queue.errors import Cron2QueueError, UsageError
-from cron2queue.runtime.address import parse
 from cron2queue.runtime.celery import redis
 from cron2queue.runtime.celery.application import application
 from cron2queue.runtime.celery.broker import BROKER_VARIABLE, Topology, broker_url, is_redis
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.celery.relay import Relay, RelayOptions
+from cron2queue.runtime.database.address import parse
 from cron2queue.runtime.settings import PLAN_NAME, Settings, read_settings
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE, start_logging

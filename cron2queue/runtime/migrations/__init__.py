@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cron2queue.runtime.prefix import PREFIX
-from cron2queue.runtime.session import Session, Sessions
+from cron2queue.runtime.database.prefix import PREFIX
+from cron2queue.runtime.database.session import Session, Sessions
 from cron2queue.runtime.trouble import SchemaMismatch, UnsafeDatabase
 
 
@@ -231,7 +231,7 @@ def script(family: str, prefix: str, *, direction: str = "up", after: int = 0) -
 
 
 def _record_sql(family: str, prefix: str, step: Step) -> str:
-    from cron2queue.runtime.address import Address
+    from cron2queue.runtime.database.address import Address
     from cron2queue.runtime.desk import driver_for
 
     now = driver_for(Address(family=family)).now

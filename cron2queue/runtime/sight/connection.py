@@ -16,10 +16,10 @@ from sqlalchemy.pool import NullPool
 
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable
 from cron2queue.redaction import redact
-from cron2queue.runtime.address import Address, parse
+from cron2queue.runtime.database.address import Address, parse
+from cron2queue.runtime.database.driver import Driver, Failure
+from cron2queue.runtime.database.instants import from_micros
 from cron2queue.runtime.desk import driver_for
-from cron2queue.runtime.driver import Driver, Failure
-from cron2queue.runtime.instants import from_micros
 from cron2queue.runtime.trouble import DatabaseBusy, SchemaMismatch
 
 _DIALECTS = {"sqlite": "sqlite://", "mysql": "mysql+pymysql://", "postgresql": "postgresql+psycopg://"}

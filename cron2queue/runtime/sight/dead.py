@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, or_, select
 
-from cron2queue.runtime.instants import EPOCH
+from cron2queue.runtime.database.instants import EPOCH
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible
 from cron2queue.runtime.sight.queues import capped, names, priorities
+from cron2queue.runtime.sight.views import COUNT_CAP, Count, DeadGroup, DeadView
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import COUNT_CAP, Count, DeadGroup, DeadView
 
 MOST_GROUPS = 200
 ERROR_LENGTH = 200

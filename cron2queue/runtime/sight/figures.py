@@ -13,8 +13,8 @@ from sqlalchemy import Connection, func, select
 
 from cron2queue.runtime.distributions import percentile
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.sight.views import WINDOW_SECONDS, KindView, Total
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import WINDOW_SECONDS, KindView, Total
 
 SAMPLE = 4_000  # jobs
 MOST_TOTALS = 200_000

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, select
 
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.sight.views import ActionView, AttemptView, JobView
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import ActionView, AttemptView, JobView
 from cron2queue.text import cut_bytes
 
 MOST_ATTEMPTS = 200

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Select, func, select
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible, view
 from cron2queue.runtime.sight.queues import names, priorities
+from cron2queue.runtime.sight.views import JobView
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import JobView
 
 LOOKED_AT = 20_000  # rows of one stretch that a filter looks at
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.sight import dead, figures, queues, workers
 from cron2queue.runtime.sight.jobs import JobFilter
+from cron2queue.runtime.sight.views import COUNT_CAP, Count, DeadView, KindView, QueueView, UnclaimedKind, WorkerView
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import COUNT_CAP, Count, DeadView, KindView, QueueView, UnclaimedKind, WorkerView
 
 DEAD_LOOKED_AT = 2_000  # of each queue: a status is asked for often
 

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, literal, select
 
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.sight.views import COUNT_CAP, Count, PausedKind
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import COUNT_CAP, Count, PausedKind
 
 MOST_QUEUES = 500
 MOST_PRIORITIES = 20

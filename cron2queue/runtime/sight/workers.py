@@ -9,8 +9,8 @@ from sqlalchemy import Connection, select
 
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.queues import capped
+from cron2queue.runtime.sight.views import Count, RunningView, WorkerView
 from cron2queue.runtime.tables import Tables
-from cron2queue.runtime.views import Count, RunningView, WorkerView
 
 ALIVE_SECONDS = 30.0  # the lease time: for people only, since nothing is decided by this clock
 MOST_WORKERS = 500

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cron2queue.errors import DatabaseUnavailable, TryAgain
-from cron2queue.runtime.driver import Driver, Failure
+from cron2queue.runtime.database.driver import Driver, Failure
 
 if TYPE_CHECKING:
     from cron2queue.runtime.store import Store

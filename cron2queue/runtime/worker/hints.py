@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cron2queue.runtime.address import Address
-from cron2queue.runtime.session import Session
+from cron2queue.runtime.database.address import Address
+from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.database.wakeups import LISTEN, listen
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.wakeups import LISTEN, listen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,12 +20,12 @@ from types import FrameType
 
 from cron2queue import __version__
 from cron2queue.errors import Cron2QueueError, UsageError
-from cron2queue.runtime.address import parse
+from cron2queue.runtime.database.address import parse
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import WorkerInfo
 from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.tally import Tally
+from cron2queue.runtime.verbs.tally import Tally
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew

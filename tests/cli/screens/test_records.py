@@ -8,7 +8,7 @@ from typing import Any
 
 from cron2queue.cli.screens.records import dead_record, job_record, status_record
 from cron2queue.runtime.health import Judgement, Level
-from cron2queue.runtime.views import (
+from cron2queue.runtime.sight.views import (
     ActionView,
     AttemptView,
     Count,

@@ -13,11 +13,11 @@ from databases import NAMES, Database, open_database
 from runtime.conformance.conftest import KINDS, mail
 
 from cron2queue.runtime.backend import Want
-from cron2queue.runtime.claiming import claim
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import TRANSITIONS, Crashed, Done, GiveUp, JobState, NewJob, RetryAt, Settlement
 from cron2queue.runtime.limits import load
-from cron2queue.runtime.session import Session
 from cron2queue.runtime.store import Store
+from cron2queue.runtime.verbs.claiming import claim
 
 FINISHED = 20_000
 _RANDOM = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(random()::text || id::text)"}

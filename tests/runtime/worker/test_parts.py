@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime.address import parse
+from cron2queue.runtime.database.address import parse
+from cron2queue.runtime.database.wakeups import PLACES, Waker, listen, wakeup_names
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import Cancelled, Crashed, Done, GiveUp, Job, Lease, Released, RetryAt
 from cron2queue.runtime.settings import Retry
-from cron2queue.runtime.wakeups import PLACES, Waker, listen, wakeup_names
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.commandline import queue_of
 from cron2queue.runtime.worker.hints import hints_for, watch_writes

@@ -1,0 +1,88 @@
+"""The contract of a driver: how one family of databases is connected to, spoken to, and understood when it fails.
+
+A driver knows nothing of jobs. What is done with jobs, and which statement is best for it, is a backend's matter.
+"""
+
+from abc import ABC, abstractmethod
+from enum import Enum, auto
+from typing import Any, ClassVar
+
+from cron2queue.runtime.database.address import Address
+
+
+class Failure(Enum):
+    """What an error of the database means for the unit of work in which it came up."""
+
+    AGAIN = auto()  # deadlock, lock wait, busy: roll back and run the whole unit again
+    GONE = auto()  # the connection is lost: nothing, or (at COMMIT) nobody knows what, was done
+    DUPLICATE = auto()  # a unique index refused it
+    REFUSING = auto()  # the server answers but cannot serve now: disk full, read-only, too many connections
+    OTHER = auto()  # a mistake, ours or the schema's
+
+
+class Driver(ABC):
+    """One family of databases. `now` is SQL for the database's clock in microseconds since 1970 UTC."""
+
+    family: ClassVar[str]
+    placeholder: ClassVar[str] = "%s"
+    now: ClassVar[str]
+    current_read: ClassVar[str] = ""  # appended to a SELECT, it sees what is committed now, not an older snapshot
+    single_statement_commits: ClassVar[bool] = False  # outside a transaction each statement is its own
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """A new connection with every promise set: isolation, UTC, character set, strictness, durability, short waits."""
+
+    def exists(self) -> bool:
+        """Whether there is a database to connect to, as far as that can be told without connecting."""
+        return True
+
+    def create(self) -> bool:
+        """Make the database, where it is but a file. Only a migration does this: never make a fresh queue by accident.
+
+        True if it was made.
+        """
+        return False
+
+    def is_replaced(self, raw: Any) -> bool:
+        """Whether the connection leads to what is no longer the database: a file that was deleted or replaced."""
+        return False
+
+    @abstractmethod
+    def begin(self, raw: Any) -> None:
+        """Start a transaction that will write."""
+
+    def join(self, raw: Any) -> bool:
+        """Make sure that a caller's connection is in a transaction. True if its owner expects each call to commit itself."""
+        return False
+
+    def commit(self, raw: Any) -> None:
+        """Make it durable."""
+        raw.commit()
+
+    def rollback(self, raw: Any) -> None:
+        """Undo everything since begin."""
+        raw.rollback()
+
+    def close(self, raw: Any) -> None:
+        """Let the connection go."""
+        raw.close()
+
+    def cursor(self, raw: Any) -> Any:
+        """A cursor whose rows are tuples, whatever its owner has configured."""
+        return raw.cursor()
+
+    @abstractmethod
+    def code_of(self, error: BaseException) -> Failure:
+        """What the error means."""
+
+    def is_own(self, error: BaseException) -> bool:
+        """Whether the driver of a database raised it."""
+        return type(error).__module__.partition(".")[0] in ("sqlite3", "pymysql", "MySQLdb", "psycopg", "psycopg2")
+
+    def server(self, raw: Any) -> tuple[str, str]:
+        """Name of the backend (sqlite, mysql, mariadb, postgresql) and version of the server."""
+        raise TypeError(f"{type(self).__name__} does not tell which server it speaks to")

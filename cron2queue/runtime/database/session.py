@@ -1,0 +1,257 @@
+"""Connections of one store: one a thread, none across a fork, and units of work that are run again as a whole."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from cron2queue.errors import Cron2QueueError, DatabaseUnavailable
+from cron2queue.runtime.database.driver import Driver, Failure
+from cron2queue.runtime.trouble import DatabaseBusy, OutcomeUnknown, SchemaMismatch, StatementFailed
+
+T = TypeVar("T")
+Parameters = Sequence[Any]
+
+TABLES: Final = (
+    "jobs", "attempts", "inbox", "workers", "queues", "limits", "controls", "subscriptions", "ticks", "operations",
+    "rollups", "marks", "migrations",
+)  # fmt: skip
+PATIENCE_SECONDS: Final = 15.0
+_MOST_STATEMENTS = 3000
+
+# Connections that a fork has copied. They are never used nor closed here (the other side still speaks through them),
+# so they are kept from the garbage collector, which would close them.
+_inherited: list[Any] = []
+
+
+class Compiler:
+    """Turns a statement template into the driver's SQL: `{jobs}` a table, `{now}` the clock, `?` a parameter."""
+
+    def __init__(self, driver: Driver, prefix: str, clock: Callable[[], int] | None) -> None:
+        self._names = {name: f"{prefix}{name}" for name in TABLES}
+        self._driver = driver
+        self._clock = clock
+        self._compiled: dict[str, str] = {}
+
+    def sql(self, template: str) -> str:
+        """The statement; with a clock of the caller's own, its reading stands where `{now}` was."""
+        sql = self._compiled.get(template)
+        if sql is None:
+            if len(self._compiled) > _MOST_STATEMENTS:
+                self._compiled.clear()
+            now = self._driver.now if self._clock is None else "\0"
+            sql = template.format_map({**self._names, "now": now}).replace("?", self._driver.placeholder)
+            self._compiled[template] = sql
+        return sql if self._clock is None else sql.replace("\0", str(self._clock()))
+
+
+class Session:
+    """One connection and the means to speak to it. `careful` asks backends for one row at a time."""
+
+    def __init__(self, driver: Driver, raw: Any, compiler: Compiler) -> None:
+        self.driver = driver
+        self.raw = raw
+        self.careful = False
+        self.reruns = 0  # how often the unit of work at hand was run before
+        self._compiler = compiler
+        self._cursor: Any = None
+
+    def sql(self, template: str) -> str:
+        """The statement as the driver sends it."""
+        return self._compiler.sql(template)
+
+    def run(self, template: str, parameters: Parameters = ()) -> Any:
+        """Execute one statement; the cursor is good until the next one."""
+        cursor = self._cursor
+        if cursor is None:
+            cursor = self._cursor = self.driver.cursor(self.raw)
+        try:
+            cursor.execute(self._compiler.sql(template), parameters)
+        except (OverflowError, UnicodeError) as error:  # a value that the driver cannot even send
+            raise StatementFailed(f"a value cannot be stored: {error}", remedy="Report it.") from error
+        return cursor
+
+    def rows(self, template: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return list(self.run(template, parameters).fetchall())
+
+    def row(self, template: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        found = self.rows(template, parameters)
+        return found[0] if found else None
+
+    def value(self, template: str, parameters: Parameters = ()) -> Any:
+        """The first column of the first row, or None."""
+        found = self.row(template, parameters)
+        return None if found is None else found[0]
+
+    def changed(self, template: str, parameters: Parameters = ()) -> int:
+        """How many rows a write has hit."""
+        return int(self.run(template, parameters).rowcount)
+
+
+class RunCarefully(Exception):
+    """A batch did not hit all its rows: the unit is rolled back and run again, one row at a time."""
+
+
+class Sessions:
+    """The connections of one store in this process, one for each thread that asks."""
+
+    def __init__(self, driver: Driver, compiler: Compiler, *, patience: float = PATIENCE_SECONDS) -> None:
+        self.driver = driver
+        self._compiler = compiler
+        self._patience = patience
+        self._local = threading.local()
+        self._mine: list[tuple[int, Session]] = []
+
+    def open(self) -> Session:
+        """A new connection, beside the thread's own."""
+        session = Session(self.driver, self.driver.connect(), self._compiler)
+        self._mine.append((os.getpid(), session))
+        return session
+
+    def borrow(self, raw: Any) -> Session:
+        """Speak through a connection that belongs to the caller."""
+        return Session(self.driver, raw, self._compiler)
+
+    def current(self) -> Session:
+        """The connection of the calling thread, made when first asked for."""
+        held: tuple[int, Session] | None = getattr(self._local, "held", None)
+        if held is not None and held[0] != os.getpid():
+            _inherited.append(held)
+            held = None
+        if held is not None and self.driver.is_replaced(held[1].raw):
+            self.drop(held[1])
+            held = None
+        if held is None:
+            held = self._local.held = (os.getpid(), self.open())
+        return held[1]
+
+    def drop(self, session: Session) -> None:
+        """Close one connection, whatever state it is in."""
+        self._mine = [each for each in self._mine if each[1] is not session]
+        held = getattr(self._local, "held", None)
+        if held is not None and held[1] is session:
+            self._local.held = None
+        try:
+            self.driver.close(session.raw)
+        except Exception as error:
+            if not self.driver.is_own(error):
+                raise
+
+    def close(self) -> None:
+        """Close what this process opened; what a fork has copied stays with its owner."""
+        for pid, session in list(self._mine):
+            if pid == os.getpid():
+                self.drop(session)
+            else:
+                _inherited.append(session)
+        self._mine = []
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """Run queries that change nothing."""
+        return self._until_it_works(work, begin=False)
+
+    def single(self, work: Callable[[Session], T]) -> T:
+        """Run a unit of exactly one writing statement: where the driver allows, without BEGIN and COMMIT around it."""
+        return self._until_it_works(work, begin=not self.driver.single_statement_commits)
+
+    def unit(self, work: Callable[[Session], T]) -> T:
+        """Run a unit of work in one transaction; it must be harmless to run it again after an unknown COMMIT."""
+        return self._until_it_works(work, begin=True)
+
+    def _until_it_works(self, work: Callable[[Session], T], *, begin: bool) -> T:
+        deadline = time.monotonic() + self._patience
+        reruns, careful = 0, False
+        while True:
+            session = self.current()
+            session.reruns, session.careful = reruns, careful
+            attempt, began = _Attempt(self.driver, session, begin), time.monotonic()
+            try:
+                return attempt.run(work)
+            except RunCarefully:
+                careful = True
+            except Exception as error:
+                self._after(attempt, error, patient=time.monotonic() < deadline)
+                time.sleep(_pause(reruns, time.monotonic() - began))
+            reruns += 1
+
+    def _after(self, attempt: "_Attempt", error: Exception, *, patient: bool) -> None:
+        """Return if the unit should be run again; raise what the caller must know otherwise."""
+        meaning = attempt.meaning_of(error)
+        if meaning is Failure.GONE:
+            self.drop(attempt.session)
+        if not self.driver.is_own(error):
+            raise error
+        if meaning is Failure.AGAIN and not patient:
+            raise DatabaseBusy("the database stayed locked by others", remedy="Try again later.") from error
+        if meaning is Failure.GONE and not patient:
+            kind = OutcomeUnknown if attempt.committing else DatabaseUnavailable
+            raise kind("the connection to the database broke", remedy="Check that the server runs, then try again.") from error
+        if meaning in (Failure.AGAIN, Failure.GONE):
+            return
+        raise told(error, meaning) from error
+
+
+def _pause(reruns: int, lasted: float) -> float:
+    """Jitter that grows with the failures and with the unit's own length: those who collided are to come apart."""
+    import random  # most units never collide
+
+    return random.uniform(0.0005, max(min(0.25, 0.004 * 1.5 ** min(reruns, 12)), min(1.0, lasted)))
+
+
+class _Attempt:
+    """One run of a unit on one connection: it knows whether the COMMIT was already on its way."""
+
+    def __init__(self, driver: Driver, session: Session, begin: bool) -> None:
+        self._driver = driver
+        self.session = session
+        self._begin = begin
+        self.committing = False
+
+    def run(self, work: Callable[[Session], T]) -> T:
+        driver, session = self._driver, self.session
+        try:
+            if self._begin:
+                driver.begin(session.raw)
+            result = work(session)
+            self.committing = True
+            if self._begin:
+                driver.commit(session.raw)
+            elif not driver.single_statement_commits:
+                driver.rollback(session.raw)
+        except BaseException as error:
+            self._undo(error)
+            raise
+        return result
+
+    def _undo(self, error: BaseException) -> None:
+        if self._driver.code_of(error) is Failure.GONE:
+            return
+        try:
+            self._driver.rollback(self.session.raw)
+        except Exception as second:
+            if not self._driver.is_own(second):
+                raise
+            self.session.raw.close()
+
+    def meaning_of(self, error: Exception) -> Failure:
+        return self._driver.code_of(error)
+
+
+_MISSING = frozenset({"42P01", "42703"})  # no such table, no such column
+
+
+def told(error: BaseException, meaning: Failure) -> Cron2QueueError:
+    """The error that a person is told about, for one that running again does not change."""
+    state = getattr(error, "sqlstate", None)
+    number = error.args[0] if error.args else None
+    text = str(error.args[-1] if error.args else error).strip().split("\n")[0]
+    if state in _MISSING or number in (1146, 1054) or "no such table" in text or "no such column" in text:
+        return SchemaMismatch(
+            f"the tables are not those of this release: {text}", remedy="Run: cron2queue migrate up, then try again."
+        )
+    if meaning is Failure.REFUSING:
+        return DatabaseUnavailable(f"the database cannot write just now: {text}", remedy="Look at the server, then try again.")
+    return StatementFailed(f"the database refused a statement: {text}", remedy="Report it, with the version of the server.")

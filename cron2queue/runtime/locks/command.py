@@ -1,0 +1,85 @@
+"""`lock NAME -- COMMAND` as a command line: its options read, one call, its status."""
+
+import argparse
+import logging
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from cron2queue.errors import UsageError
+from cron2queue.runtime.locks.locking import lock_folder
+from cron2queue.runtime.locks.metrics import write_textfile
+from cron2queue.runtime.locks.run import run_locked
+from cron2queue.runtime.settings import PLAN_NAME, ProjectSettings, Scope, read_settings
+
+DATABASE_VARIABLE = "CRON2QUEUE_DATABASE_URL"
+
+
+class Policy(StrEnum):
+    """What to do while another run has the lock."""
+
+    SKIP = "skip"
+    WAIT = "wait"
+
+
+def perform(
+    name: str,
+    command: Sequence[str],
+    *,
+    policy: str,
+    scope: str,
+    folder: Path | None,
+    database: str | None,
+    plan: Path | None,
+    textfile: Path | None = None,
+) -> int:
+    """Run the command under the lock; its status. Raises what run_locked raises, and UsageError.
+
+    `textfile` gets the counts of all locks of the folder afterwards, whether the command was run or not.
+    """
+    if not command:
+        raise UsageError("there is no command to run", remedy="write it after --")
+    for word, words in ((policy, Policy), (scope, Scope)):
+        if word not in tuple(words):
+            raise UsageError(f"{word!r} is none of {', '.join(words)}")
+    project = read_settings(plan).project if plan is not None and plan.is_file() else ProjectSettings()
+    logging.getLogger("cron2queue.lock").addHandler(logging.NullHandler())
+    place = lock_folder(folder, os.environ)
+    try:
+        return run_locked(
+            name,
+            command,
+            wait=policy == Policy.WAIT,
+            scope=Scope(scope),
+            folder=place,
+            url=database or os.environ.get(DATABASE_VARIABLE) or project.database,
+            prefix=project.prefix,
+        )
+    finally:
+        if textfile is not None:
+            write_textfile(textfile, place)
+
+
+def main(arguments: list[str]) -> int:
+    """The lean twin: `python -m cron2queue.runtime lock NAME [options] -- COMMAND`."""
+    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime lock", description="One run at a time.")
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("--policy", default=Policy.SKIP)
+    parser.add_argument("--scope", default=Scope.HOST)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--database", metavar="URL")
+    parser.add_argument("--textfile", type=Path, metavar="FILE")
+    parser.add_argument("--plan", type=Path, default=Path(PLAN_NAME))
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    read = parser.parse_args(arguments[:end])
+    return perform(
+        read.name,
+        arguments[end + 1 :],
+        policy=read.policy,
+        scope=read.scope,
+        folder=read.folder,
+        database=read.database,
+        plan=read.plan,
+        textfile=read.textfile,
+    )

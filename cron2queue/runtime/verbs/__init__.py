@@ -1,0 +1,1 @@
+"""What a store can do: one module a group of verbs, each written over the base backend."""

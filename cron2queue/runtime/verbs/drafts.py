@@ -1,0 +1,151 @@
+"""A new job, checked and turned into the row that will be inserted, before any database sees it."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cron2queue.runtime.backend import Row
+from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
+from cron2queue.runtime.database.instants import seconds, to_micros
+from cron2queue.runtime.jobs import Forever, NewJob, Period
+from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
+from cron2queue.runtime.trouble import JobRefused
+
+PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
+DEPTH_LIMIT: Final = 64  # levels of lists and objects
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
+_PUBLIC_ID = re.compile(r"[0-9a-f]{32}")
+_INT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A job that may be stored: everything about it is within bounds."""
+
+    job: NewJob
+    public_id: str
+    payload: str
+    key: bytes | None
+    dedupe: bytes | None
+    period: int | None  # microseconds of uniqueness, UNTIL_PRUNED, or None while active
+    ordering_key: bytes | None
+    turn: bytes | None
+    run_at: int | None
+
+    def row(self, *, now: int, has_turn: bool) -> Row:
+        """Its row, for NEW_COLUMNS: ready, or scheduled for later, or blocked behind another of its ordering key."""
+        job, later = self.job, self.run_at is not None and self.run_at > now
+        blocked = self.turn is not None and not has_turn
+        state = "blocked" if blocked else "scheduled" if later else "ready"
+        until = self.period if self.period in (None, UNTIL_PRUNED) else now + (self.period or 0)
+        return (
+            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority, self.run_at,
+            self.run_at if state == "scheduled" else None, job.max_attempts, self.ordering_key, self.turn if has_turn else None,
+            exact(job.limit_key), self.turn if blocked else None, 0 if blocked else None, exact(job.owner), job.trace_context,
+        )  # fmt: skip
+
+
+def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
+    """Check a job. JobRefused tells what is out of bounds; nothing is ever cut."""
+    _check_names(job)
+    _check_numbers(job)
+    key = _bounded("key", job.key, 1024)
+    _bounded("owner", job.owner, 255)
+    _bounded("limit key", job.limit_key, 1024)
+    _bounded("trace context", job.trace_context, 1000)
+    return Draft(
+        job=job,
+        public_id=job.public_id or random_hex(16),
+        payload=payload_text(job.payload, limit=payload_limit),
+        key=key,
+        dedupe=None if key is None else _dedupe(job, key),
+        period=_period(job),
+        ordering_key=_bounded("ordering key", job.ordering_key, 255),
+        turn=None if job.ordering_key is None else turn_of(job.ordering_key),
+        run_at=None if job.run_at is None else to_micros(job.run_at),
+    )
+
+
+def _dedupe(job: NewJob, key: bytes) -> bytes:
+    scope = type(job.unique).__name__.encode()
+    return digest(b"job", scope, job.kind.encode(), key)
+
+
+def _period(job: NewJob) -> int | None:
+    if isinstance(job.unique, Period):
+        return seconds(job.unique.seconds)
+    return UNTIL_PRUNED if isinstance(job.unique, Forever) else None
+
+
+def checked_name(what: str, name: str, longest: int) -> str:
+    """The name of a queue, kind or event, if it may be one."""
+    if isinstance(name, str) and len(name) <= longest and _NAME.fullmatch(name):
+        return name
+    raise JobRefused(
+        f"{name!r} cannot be the name of a {what}",
+        remedy=f"Use at most {longest} ASCII letters, digits, '_', '.', ':' and '-', beginning with a letter, digit or '_'.",
+    )
+
+
+def _check_names(job: NewJob) -> None:
+    checked_name("queue", job.queue, 64)
+    checked_name("kind", job.kind, 128)
+    if job.public_id is not None and not _PUBLIC_ID.fullmatch(job.public_id):
+        raise JobRefused("a public id is 32 hexadecimal digits", remedy="Leave it out: one is made for you.")
+    if job.trace_context is not None and not job.trace_context.isprintable():
+        raise JobRefused("the trace context holds control characters", remedy="Hand over a traceparent as W3C defines it.")
+
+
+def _check_numbers(job: NewJob) -> None:
+    if not 1 <= job.max_attempts <= 1_000_000:
+        raise JobRefused(f"max_attempts is {job.max_attempts}", remedy="It counts runs, the first included: from 1 to 1000000.")
+    if not -_INT <= job.priority <= _INT:
+        raise JobRefused(
+            f"the priority {job.priority} does not fit into 32 bits", remedy="Use small numbers; lower runs first."
+        )
+    if job.run_at is not None and job.run_at.tzinfo is None:
+        raise JobRefused("run_at has no time zone", remedy="Hand over an aware datetime, e.g. datetime.now(UTC) + delay.")
+    if isinstance(job.unique, Period) and not job.unique.seconds > 0:
+        raise JobRefused("a period of uniqueness must be longer than nothing", remedy="Give its seconds.")
+
+
+def _bounded(what: str, text: str | None, limit: int) -> bytes | None:
+    if text is None:
+        return None
+    try:
+        data = to_bytes(text)
+    except UnicodeEncodeError:
+        raise JobRefused(f"the {what} holds characters that cannot be stored", remedy="Hand over valid text.") from None
+    if len(data) > limit:
+        raise JobRefused(f"the {what} has {len(data)} bytes, more than {limit}", remedy="Use a hash of it.")
+    return data
+
+
+def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
+    """The payload as JSON within the limits: strict JSON (no NaN), valid UTF-8, not too deep, not too large."""
+    _check_depth(payload)
+    try:
+        text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        size = len(text.encode())
+    except UnicodeEncodeError:  # lone surrogates: escaped they are valid JSON
+        text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
+        size = len(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise JobRefused(f"the payload is not JSON: {error}", remedy="Use text, numbers, lists and objects only.") from None
+    if size > limit:
+        raise JobRefused(
+            f"the payload has {size} bytes, more than {limit}", remedy="Store the data elsewhere and hand over a reference."
+        )
+    return text
+
+
+def _check_depth(payload: Any) -> None:
+    level: list[Any] = [payload] if isinstance(payload, (dict, list, tuple)) else []
+    for _ in range(DEPTH_LIMIT):
+        if not level:
+            return
+        inner = (value for each in level for value in (each.values() if isinstance(each, dict) else each))
+        level = [value for value in inner if isinstance(value, (dict, list, tuple))]
+    if level:
+        raise JobRefused(f"the payload is nested deeper than {DEPTH_LIMIT} levels", remedy="Flatten it.")

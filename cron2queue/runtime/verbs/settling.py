@@ -1,0 +1,213 @@
+"""Settle: one end for each attempt, fenced by the lease, with its record; and what follows for those that wait for it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from cron2queue.redaction import redact
+from cron2queue.runtime.backend import Backend, Row
+from cron2queue.runtime.database.instants import seconds
+from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.jobs import (
+    MAX_CRASHES,
+    AttemptRecord,
+    Cancelled,
+    Crashed,
+    Done,
+    GiveUp,
+    Job,
+    Outcome,
+    Released,
+    RetryAt,
+    Settlement,
+)
+from cron2queue.runtime.limits import Controls, LimitId, held_by, turn_of
+from cron2queue.runtime.verbs import admission, control, ordering
+from cron2queue.text import cut_bytes, to_bytes
+
+MESSAGE_BYTES: Final = 1000
+DIAGNOSTIC_BYTES: Final = 8 * 1024
+TAIL_BYTES: Final = 64 * 1024
+
+# SET clauses. In each, what reads `state`, `attempts` or `crashes` stands before their own change: MySQL assigns from
+# left to right. Uniqueness ends by setting the nullable unique column to NULL, by primary key.
+_ENDS: Final = "dedupe = CASE WHEN unique_until IS NULL THEN NULL ELSE dedupe END, turn = NULL, finished_at = {now}"
+_LET_GO: Final = "lease = NULL, worker = NULL"
+
+
+def _ends_if(condition: str) -> str:
+    return (
+        f"dedupe = CASE WHEN ({condition}) AND unique_until IS NULL THEN NULL ELSE dedupe END, "
+        f"turn = CASE WHEN {condition} THEN NULL ELSE turn END, "
+        f"finished_at = CASE WHEN {condition} THEN {{now}} ELSE NULL END"
+    )
+
+
+_OVER: Final = "state = 'cancel_requested' OR attempts >= max_attempts"
+_CRASHED: Final = f"state = 'cancel_requested' OR attempts >= max_attempts OR crashes + 1 >= {MAX_CRASHES}"
+DONE: Final = f"result_ref = ?, message = ?, progress = 1, {_ENDS}, {_LET_GO}, state = 'succeeded'"
+DEAD: Final = f"message = ?, {_ENDS}, {_LET_GO}, state = 'dead'"
+CANCELLED: Final = (
+    f"message = ?, cancel_requested_at = COALESCE(cancel_requested_at, {{now}}), {_ENDS}, {_LET_GO}, state = 'cancelled'"
+)
+RETRY: Final = (
+    f"message = ?, {_ends_if(_OVER)}, {_LET_GO}, run_at = {{now}} + ?, "
+    f"due_at = CASE WHEN {_OVER} THEN NULL ELSE {{now}} + ? END, "
+    "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' "
+    "WHEN attempts >= max_attempts THEN 'dead' ELSE 'scheduled' END"
+)
+CRASHED: Final = (
+    f"message = ?, {_ends_if(_CRASHED)}, {_LET_GO}, "
+    f"due_at = CASE WHEN ({_CRASHED}) OR ? = 0 THEN NULL ELSE {{now}} + ? END, ready_at = {{now}}, "
+    f"state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' WHEN {_CRASHED} THEN 'dead' "
+    "WHEN ? = 0 THEN 'ready' ELSE 'scheduled' END, crashes = crashes + 1"
+)
+_ASKED: Final = "state = 'cancel_requested'"
+RELEASED: Final = (
+    f"{_ends_if(_ASKED)}, {_LET_GO}, ready_at = {{now}}, "
+    "attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END, "
+    "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'ready' END"
+)
+
+Change = tuple[str, tuple[Any, ...]]
+
+
+def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
+    """The SET clause and its parameters."""
+    message = clean(outcome.message, MESSAGE_BYTES)
+    match outcome:
+        case Done():
+            return DONE, (None if outcome.result_ref is None else clean(outcome.result_ref, MESSAGE_BYTES), message)
+        case GiveUp():
+            return DEAD, (clean(outcome.message or outcome.reason, MESSAGE_BYTES),)
+        case Cancelled():
+            return CANCELLED, (message,)
+        case RetryAt():
+            delay = outcome.delay_seconds if outcome.delay_seconds is not None else retry_delay
+            wait = seconds(delay or 0.0)
+            return RETRY, (message, wait, wait)
+        case Crashed():
+            wait = seconds(retry_delay or 0.0)
+            return CRASHED, (clean(outcome.message or outcome.reason, MESSAGE_BYTES), wait, wait, wait)
+        case Released():
+            return RELEASED, ()
+        case _:
+            assert_never(outcome)
+
+
+def clean(text: str, limit: int) -> str:
+    """Text that every database takes: no NUL, no lone surrogate, at most so many bytes, cut on a character boundary."""
+    return cut_bytes(text.replace("\0", "\\0"), limit)
+
+
+def ascii_word(text: str, limit: int) -> str:
+    """A word for an ASCII column."""
+    return text.replace("\0", "").encode("ascii", "replace").decode()[:limit]
+
+
+def plain(settlement: Settlement) -> Settlement:
+    """The same end, with nothing in its texts that could be refused."""
+    outcome = replace(settlement.outcome, message="the message could not be stored", diagnostic="")
+    if isinstance(outcome, Done):
+        outcome = replace(outcome, result_ref=None if outcome.result_ref is None else repr(outcome.result_ref)[:200])
+    record = settlement.record
+    kept = AttemptRecord(wait_seconds=record.wait_seconds, run_seconds=record.run_seconds, outcome_name=record.outcome_name)
+    return replace(settlement, outcome=outcome, record=kept)
+
+
+def settle(
+    session: Session,
+    backend: Backend,
+    controls: Controls,
+    settlements: Sequence[Settlement],
+    *,
+    keep_record: bool = True,
+) -> list[bool]:
+    """Write all ends in this transaction. False where the lease was lost: then nothing was written for that job."""
+    limited = [each for each in settlements if controls.of_job(each.job.kind, limit_key(each.job))]
+    if limited:
+        backend.lock_limits(session, None, controls.locks({each.job.kind for each in limited}))
+    held = _change_all(session, backend, settlements)
+    _pause_kinds(session, backend, settlements, held)
+    if keep_record:
+        ended = [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)]
+        if ended:
+            backend.keep_records(session, [_record_cells(each) for each in ended])
+    if session.reruns or len(held) < len(settlements):
+        held |= _settled_before(session, [each for each in settlements if each.job.id not in held])
+    admission.free(session, controls, _limits_of(controls, (each.job for each in limited)))
+    for turn in turns_of(each.job for each in settlements):
+        ordering.pass_on(session, backend, turn)
+    return [each.job.id in held for each in settlements]
+
+
+def _change_all(session: Session, backend: Backend, settlements: Sequence[Settlement]) -> set[int]:
+    """Equal changes go together, in the order of ids: two settlers never wait for each other in a circle."""
+    groups: dict[Change, list[tuple[int, str]]] = {}
+    for each in sorted(settlements, key=lambda one: one.job.id):
+        change = change_of(each.outcome, each.retry_delay)
+        groups.setdefault(change, []).append((each.job.id, each.job.lease.token))
+    held: set[int] = set()
+    for (clause, parameters), leases in groups.items():
+        held |= backend.fenced(session, clause, parameters, leases)
+    return held
+
+
+def limit_key(job: Job) -> bytes | None:
+    """The key that limits by key look at."""
+    key = job.limit_key if job.limit_key is not None else job.key
+    return None if key is None else to_bytes(key)
+
+
+def _limits_of(controls: Controls, jobs: Iterable[Job]) -> list[tuple[LimitId, bytes]]:
+    pairs = ((job, limit_key(job)) for job in jobs)
+    return list({(limit, held_by(limit, key)) for job, key in pairs for limit in controls.of_job(job.kind, key)})
+
+
+def turns_of(jobs: Iterable[Job]) -> list[bytes]:
+    """The turns that these jobs may have left, in one order."""
+    return sorted({turn_of(job.ordering_key) for job in jobs if job.ordering_key is not None})
+
+
+def _pause_kinds(session: Session, backend: Backend, settlements: Sequence[Settlement], held: set[int]) -> None:
+    for each in settlements:
+        outcome = each.outcome
+        if isinstance(outcome, RetryAt) and outcome.pause_kind_seconds is not None and each.job.id in held:
+            control.pause_kind(session, backend, each.job.kind, outcome.pause_kind_seconds)
+
+
+def _record_cells(each: Settlement) -> Row:
+    """What is kept of an attempt. Instants are the database's, lengths the worker's own."""
+    job, kept, outcome = each.job, each.record, each.outcome
+    reason = outcome.reason if isinstance(outcome, (GiveUp, Crashed)) else ""
+    diagnostic = clean(redact(outcome.diagnostic), DIAGNOSTIC_BYTES) if outcome.diagnostic else None
+    return (
+        job.id, job.run, job.attempt, job.lease.token, job.lease.worker, _word_for(each), kept.exit_status, kept.signal,
+        kept.wait_seconds if kept.wait_seconds is not None else job.waited_seconds, kept.run_seconds, kept.max_rss_bytes,
+        clean(outcome.message or reason, MESSAGE_BYTES) or None, diagnostic,
+        clean(redact(kept.output_tail), TAIL_BYTES) if kept.output_tail else None, seconds(kept.run_seconds or 0.0),
+    )  # fmt: skip
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """The word for an outcome where the worker gave none of its own (timeout, out-of-memory, ...)."""
+    names = {
+        Done: "done",
+        RetryAt: "retry",
+        GiveUp: "gave-up",
+        Cancelled: "cancelled",
+        Crashed: "crashed",
+        Released: "released",
+    }
+    return names[type(outcome)]
+
+
+def _settled_before(session: Session, settlements: Sequence[Settlement]) -> set[int]:
+    """Those that ended just so under this very lease before: a COMMIT whose answer was lost, or transaction()."""
+    query = "SELECT lease, outcome FROM {attempts} WHERE job_id = ? AND run = ?"
+    found = {each.job.id: session.row(query, (each.job.id, each.job.run)) for each in settlements}
+    return {each.job.id for each in settlements if found[each.job.id] == (each.job.lease.token, _word_for(each))}
+
+
+def _word_for(settlement: Settlement) -> str:
+    return ascii_word(settlement.record.outcome_name or outcome_name(settlement.outcome), 32)
