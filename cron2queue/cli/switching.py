@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 DIFFERS = 1
 
 
-def _manifest(folder: Folder) -> Manifest:
+def manifest_in(folder: Folder) -> Manifest:
+    """What convert wrote down. Raises UsageError for a folder that it has not written."""
     from cron2queue.plan.manifest import MANIFEST_NAME, read_manifest
 
     data = folder.read(MANIFEST_NAME)
@@ -50,7 +51,7 @@ def perform_diff(path: Path, only: Sequence[str]) -> int:
     from cron2queue.plan.folder import Folder
 
     with Folder.open(path.absolute()) as folder, sole_use(folder):
-        found = switches(_manifest(folder), folder, only)
+        found = switches(manifest_in(folder), folder, only)
     write_stdout("".join(_difference(each) for each in found))
     return DIFFERS if found else 0
 
@@ -104,7 +105,7 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
     from cron2queue.plan.folder import Folder
 
     with Folder.open(path.absolute()) as folder, sole_use(folder):
-        found = switches(_manifest(folder), folder, only)
+        found = switches(manifest_in(folder), folder, only)
         for switch in found:
             ready(switch)
         _tables_are_there(found)
@@ -122,7 +123,7 @@ def perform_rollback(path: Path, only: Sequence[str], *, yes: bool) -> int:
 
     with Folder.open(path.absolute()) as folder, sole_use(folder):
         try:
-            found = switches(_manifest(folder), folder, only)
+            found = switches(manifest_in(folder), folder, only)
         except EditedBlock as edited:
             write_stdout(_edit(edited))
             raise

@@ -178,7 +178,15 @@ def _staying(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]
     if request.plan.project.observe:
         line = observed_line(line, move, request.plan.project.python)
         notes.append("its runs are recorded; it starts and does what it did before")
-    return line, (), "; ".join(notes)
+    return line, (request.plan.project.python,) if request.plan.project.observe else (), "; ".join(notes)
+
+
+def _recorded(move: Move, request: Request) -> bytes | None:
+    """In shadow, the old line with the recorder before its command; None where that cannot be, or it has one already."""
+    try:
+        return observed_line(move.entry.raw, move, request.plan.project.python)
+    except CannotConvert:
+        return None
 
 
 def _repaired(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
@@ -213,7 +221,8 @@ def _change(move: Move, request: Request) -> Change:
     planned = request.dates.get(name)
     on = planned[1] if planned and planned[0] == (None if new is None else to_text(new)) else request.at.date()
     shadow = request.plan.project.shadow and move.job.migrated and new is not None
-    block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow)
+    recorded = _recorded(move, request) if shadow and request.plan.project.observe else None
+    block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow, recorded=recorded)
     return Change(move=wanted, block=block, needs=needs, note=note, remark=_remark(wanted, request))
 
 
@@ -293,6 +302,7 @@ def _replacement(change: Change) -> Replacement:
         new=None if block.new is None else to_text(block.new),
         on=block.on.isoformat(),
         shadow=block.shadow,
+        recorded=None if block.recorded is None else to_text(block.recorded),
         needs=change.needs,
         user=change.move.job.settings.user,
     )

@@ -5,6 +5,8 @@ A block can be found, checked and undone from the text alone, so that everything
     # cron2queue replaced the next line on 2026-12-01: order-export
     #*/5 * * * * www-data php /srv/shop/export.php
     */5 * * * * www-data flock -n ...
+
+In shadow the old line stays alive, as it was or started through the recorder, and the new one stands beside it.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ from dataclasses import dataclass
 from datetime import date
 
 _MARKER = re.compile(
-    rb"# cron2queue (?P<what>replaced|switched off|shadows) the next line on "
+    rb"# cron2queue (?P<what>replaced|switched off|shadows|records and shadows) the next line on "
     rb"(?P<on>\d{4}-\d\d-\d\d): (?P<name>[a-z0-9][a-z0-9_-]*)\n"
 )
+_LENGTHS = {"replaced": 2, "switched off": 1, "shadows": 2, "records and shadows": 3}
+"""How many lines stand below the marker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """One entry's replacement. `old` and `new` are physical lines with their line ends; `new` None: switched off.
 
-    `shadow`: the old line stays alive, and the new one stands beside it.
+    `shadow`: the old line stays alive, and the new one stands beside it. `recorded`: in its place, the old line with its
+    command started through the recorder.
     """
 
     name: str
@@ -32,14 +37,20 @@ class Block:
     old: bytes
     new: bytes | None
     shadow: bool = False
+    recorded: bytes | None = None
+
+    @property
+    def _what(self) -> str:
+        if self.shadow:
+            return "shadows" if self.recorded is None else "records and shadows"
+        return "replaced" if self.new is not None else "switched off"
 
     @property
     def content(self) -> bytes:
         """The block as it stands in the crontab."""
-        what = "shadows" if self.shadow else "replaced" if self.new is not None else "switched off"
-        marker = f"# cron2queue {what} the next line on {self.on.isoformat()}: {self.name}\n".encode()
-        kept = self.old if self.shadow else b"#" + self.old
-        return marker + ended(kept) + (self.new or b"")
+        marker = f"# cron2queue {self._what} the next line on {self.on.isoformat()}: {self.name}\n".encode()
+        kept = self.old if self._what == "shadows" else b"#" + self.old
+        return marker + ended(kept) + (self.recorded or b"") + (self.new or b"")
 
 
 def ended(line: bytes) -> bytes:
@@ -56,29 +67,33 @@ def _block_at(lines: list[bytes], start: int) -> tuple[Block, int] | None:
     marker = _MARKER.fullmatch(lines[start])
     if marker is None:
         return None
-    what, off = marker["what"], marker["what"] == b"switched off"
-    following = lines[start + 1 : start + (2 if off else 3)]
-    if len(following) != (1 if off else 2):
+    what = marker["what"].decode()
+    length = _LENGTHS[what]
+    following = lines[start + 1 : start + 1 + length]
+    if len(following) != length:
         return None
-    old = following[0] if what == b"shadows" else following[0][1:] if following[0].startswith(b"#") else None
-    if old is None or not _is_entry(old) or not (off or _is_ours(following[1])):
+    first, *ours = following
+    old = first if what == "shadows" else first[1:] if first.startswith(b"#") else None
+    if old is None or not _is_entry(old) or not all(_is_entry(line) for line in ours):
         return None
     try:
         on = date.fromisoformat(marker["on"].decode())
     except ValueError:
         return None
-    new = None if off else following[1]
-    block = Block(name=marker["name"].decode(), on=on, old=old, new=new, shadow=what == b"shadows")
-    return block, start + 1 + len(following)
+    block = Block(
+        name=marker["name"].decode(),
+        on=on,
+        old=old,
+        new=ours[-1] if ours else None,
+        shadow=what.endswith("shadows"),
+        recorded=ours[0] if len(ours) > 1 else None,
+    )
+    return block, start + 1 + length
 
 
 def _is_entry(line: bytes) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith(b"#")
-
-
-def _is_ours(line: bytes) -> bool:
     """Whether a line is a live one; what a hand has commented out or emptied is no longer ours to undo."""
-    return _is_entry(line)
+    return bool(line.strip()) and not line.lstrip().startswith(b"#")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,8 @@ PROJECT_KEYS: Mapping[str, str] = {
     "python": "the interpreter that has cron2queue installed, on the host that runs the crontab",
     "lock-folder": "made by units/tmpfiles.d; its files are never deleted",
     "harden": "how much a unit takes away from its job: off basic strict",
-    "shadow": "true: old lines still run, producers enqueue beside them, workers only compare",
-    "observe": "true: entries that stay are started through `cron2queue observe`",
+    "shadow": "true: old lines still run, producers enqueue beside them, workers only say so: diff --shadow",
+    "observe": "true: entries that stay, or stand in shadow, are started through `cron2queue observe`",
 }
 TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines", "alerts", "hooks"})
 FACTS = frozenset({"source", "line", "entry", "zone"})

@@ -31,6 +31,8 @@ class Replacement:
     new: str | None
     on: str
     shadow: bool = False
+    recorded: str | None = None
+    """In shadow, the old line started through the recorder, where it is."""
     needs: tuple[str, ...] = ()
     """Files that must be there before the new line may run: lock files, the plan, the interpreter."""
     user: str | None = None
@@ -38,8 +40,14 @@ class Replacement:
 
     def block(self) -> Block:
         """The block as bytes."""
-        new = None if self.new is None else _bytes(self.new)
-        return Block(name=self.name, on=date.fromisoformat(self.on), old=_bytes(self.old), new=new, shadow=self.shadow)
+        return Block(
+            name=self.name,
+            on=date.fromisoformat(self.on),
+            old=_bytes(self.old),
+            new=None if self.new is None else _bytes(self.new),
+            shadow=self.shadow,
+            recorded=None if self.recorded is None else _bytes(self.recorded),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

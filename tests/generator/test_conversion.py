@@ -209,6 +209,17 @@ def test_in_shadow_the_old_lines_keep_running(convert: Convert, tmp_path: Path) 
     assert "work twice" in own.draft.refused["import-orders"]
 
 
+def test_in_shadow_the_old_line_can_have_its_runs_recorded(convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP, decisions={"import-orders": "queue"}, shadow=True, observe=True)
+    new = lines(tmp_path)
+    at = new.index("# cron2queue records and shadows the next line on 2026-11-30: import-orders")
+    assert new[at + 1].startswith("#*/5 * * * *   www-data  cd /srv/shop")
+    assert new[at + 2].startswith("*/5 * * * *   www-data /usr/bin/python3 -m cron2queue.evidence.recorder --entry=")
+    assert "enqueue import-orders" in new[at + 3]
+    again = convert((tmp_path / "out/crontab.new").read_text(), shadow=True, observe=True)
+    assert not again.differs
+
+
 def test_after_shadow_the_handlers_do_the_work(convert: Convert, tmp_path: Path) -> None:
     convert(SHOP, decisions={"import-orders": "queue"}, shadow=True)
     convert(SHOP, edit=lambda plan: plan.replace("shadow = true", "shadow = false"))

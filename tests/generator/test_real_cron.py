@@ -11,11 +11,13 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 
 Convert = Callable[..., Any]
 PATIENCE = 80  # seconds: cron looks once a minute
@@ -42,46 +44,90 @@ def why_not() -> str | None:
 
 
 def waiting_for(path: Path, table: str) -> bool:
-    """Whether cron has made a job, within patience."""
+    """Whether there is a row, within patience."""
     limit = time.monotonic() + PATIENCE
     while time.monotonic() < limit:
-        with sqlite3.connect(path) as connection:
-            found = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
-        connection.close()
-        if found:
-            return True
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(path)) as connection:
+            if connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]:
+                return True
         time.sleep(0.5)
     return False
 
 
-@pytest.mark.timeout(180)
-def test_cron_itself_makes_the_job_and_a_worker_does_it(convert: Convert, tmp_path: Path) -> None:
+@pytest.fixture
+def etc(tmp_path: Path) -> Path:
+    """What the daemon sees as /etc/cron.d, /etc/crontab and its spool."""
     why = why_not()
     if why:
         if os.environ.get("CI"):
             pytest.fail(why)
         pytest.skip(why)
+    for folder in ("cron.d", "spool"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "empty").touch()
+    return tmp_path
+
+
+@contextmanager
+def daemon(etc: Path) -> Iterator[None]:
+    """Cron at work on these files alone."""
+    running = subprocess.Popen(["unshare", "-m", "sh", "-c", NAMESPACE, "sh", str(etc)], start_new_session=True)
+    try:
+        yield
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def work(plan: Path) -> None:
+    """A worker takes all that waits."""
+    words = ["-P", "-m", "cron2queue.runtime", "work", "--plan", str(plan), "--drain", "--quiet"]
+    ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.timeout(180)
+def test_cron_itself_makes_the_job_and_a_worker_does_it(convert: Convert, etc: Path, tmp_path: Path) -> None:
     out, result = tmp_path / "out", tmp_path / "result"
     options = {"python": sys.executable, "database": f"sqlite:///{out}/jobs.db"}
     text = f"SHELL=/bin/sh\nA=declared\n* * * * * root printf '\\%s' \"$A\" >> {result}; cat >> {result}%given\n"
     name = convert(text, **options).merged.plan.jobs[0].name
     convert(text, decisions={name: "queue"}, **options)
     (out / "locks").mkdir()
-    for folder in ("cron.d", "spool"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "empty").touch()
-    shutil.copyfile(out / "crontab.new", tmp_path / "cron.d/generated")
-    (tmp_path / "cron.d/generated").chmod(0o644)
-    with sqlite3.connect(out / "jobs.db") as connection:
+    shutil.copyfile(out / "crontab.new", etc / "cron.d/generated")
+    (etc / "cron.d/generated").chmod(0o644)
+    with closing(sqlite3.connect(out / "jobs.db")) as connection:
         connection.executescript((out / "migrations/sqlite/0001_job_table.up.sql").read_text())
-    connection.close()
-    daemon = subprocess.Popen(["unshare", "-m", "sh", "-c", NAMESPACE, "sh", str(tmp_path)], start_new_session=True)
-    try:
+    with daemon(etc):
         assert waiting_for(out / "jobs.db", "c2q_jobs"), "cron made no job within a minute"
-    finally:
-        os.killpg(daemon.pid, signal.SIGKILL)
-        daemon.wait()
-    work = ["-P", "-m", "cron2queue.runtime", "work", "--plan", str(out / "cron2queue.toml"), "--drain", "--quiet"]
-    ran = subprocess.run([sys.executable, *work], capture_output=True, text=True, timeout=60)
-    assert ran.returncode == 0, ran.stderr
+    work(out / "cron2queue.toml")
     assert result.read_text() == "declaredgiven\n"
+
+
+@pytest.mark.timeout(180)
+def test_in_shadow_what_cron_ran_and_what_the_queue_would_have_run_are_compared(etc: Path, tmp_path: Path) -> None:
+    crontab, out, result = etc / "cron.d/shop", tmp_path / "out", tmp_path / "result"
+    declared = "# cron2queue: name=work user-waits=yes lost-on-failure=yes\n"
+    crontab.write_text(f"SHELL=/bin/sh\nHOME={tmp_path}\n{declared}* * * * * root echo ran >> {result}\n")
+    crontab.chmod(0o644)
+    places = ("--set", f"python={sys.executable}", "--set", f"lock-folder={out}/locks")
+    converted = run("convert", str(crontab), "--kind", "system", "--into", str(out), "--shadow", "--observe", *places)
+    assert converted.status == 0, converted.err
+    assert run("migrate", "up", "--plan", f"{out}/cron2queue.toml").status == 0
+    applied = run("apply", str(out), "--yes")
+    assert applied.status == 0, applied.err
+    recording = tmp_path / ".local/state/cron2queue/observations.db"
+    with daemon(etc):
+        assert waiting_for(out / "cron2queue.db", "c2q_jobs"), "the producer made no job within a minute"
+        assert waiting_for(recording, "observation"), "the old line was not run within a minute"
+    look = ("diff", str(out), "--shadow", "--observations", str(recording), "--format", "json")
+    before = run(*look)
+    assert before.status == 1, before.err
+    assert before.json["entries"][0]["waiting"] == 1
+    work(out / "cron2queue.toml")
+    after = run(*look)
+    assert after.status == 0, after.out
+    (entry,) = after.json["entries"]
+    assert [entry[key] for key in ("entry", "cron", "queue", "both", "waiting", "alike")] == ["work", 1, 1, 1, 0, True]
+    assert entry["later_seconds"]["median"] > 0
+    assert result.read_text() == "ran\n", "the shadow did the work a second time"

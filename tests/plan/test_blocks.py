@@ -35,6 +35,16 @@ def test_in_shadow_the_old_line_stays_alive() -> None:
     assert lines[1:] == [OLD, NEW]
 
 
+def test_in_shadow_the_old_line_may_be_the_recorded_one() -> None:
+    recorded = b"*/5 * * * * root /bin/recorder /bin/old\n"
+    made = Block(name="job", on=ON, old=OLD, new=NEW, shadow=True, recorded=recorded)
+    assert made.content.splitlines(keepends=True)[1:] == [b"#" + OLD, recorded, NEW]
+    assert found_blocks(b"A=b\n" + made.content) == [made]
+    assert restored(made.content) == OLD
+    cut = made.content.replace(NEW, b"")
+    assert restored(cut) == cut
+
+
 def test_hand_edits_around_blocks_stay() -> None:
     text = b"MAILTO=a\n" + block().content + b"0 1 * * * root /bin/hand\n"
     assert restored(text) == b"MAILTO=a\n" + OLD + b"0 1 * * * root /bin/hand\n"
