@@ -1,5 +1,8 @@
 """A plan's folder for a small crontab, made without a conversion."""
 
+import os
+import pwd
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.cutover.live import UserCrontab
 from cron2queue.plan.folder import Folder
 from cron2queue.plan.manifest import Manifest, Replacement, Source, digest
 
@@ -99,3 +103,36 @@ def case(tmp_path: Path) -> Case:
     made.crontab.write_bytes(made.original)
     made.plan()
     return made
+
+
+USERS = ("games", "news", "uucp", "list")
+
+
+def _is_free(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return subprocess.run(["crontab", "-u", name, "-l"], capture_output=True, check=False).returncode != 0
+
+
+def _free_user() -> tuple[str, str]:
+    """A user without a crontab, or why this host has none for us."""
+    if shutil.which("crontab") is None:
+        return "", "crontab(1) is not installed"
+    if os.geteuid() != 0:
+        return "", "only root may use the crontab of another user"
+    free = next((name for name in USERS if _is_free(name)), "")
+    return free, "" if free else f"none of {', '.join(USERS)} is there without a crontab of its own"
+
+
+@pytest.fixture
+def user() -> Iterator[UserCrontab]:
+    """The real crontab of a user who has none, through crontab(1); it is gone again afterwards."""
+    name, why = _free_user()
+    if why:
+        if os.environ.get("CI"):
+            pytest.fail(why)
+        pytest.skip(why)
+    yield UserCrontab(name)
+    subprocess.run(["crontab", "-u", name, "-r"], capture_output=True, check=False)
