@@ -13,11 +13,12 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
+from cron2queue.analyser.rhythm import rhythm
 from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import is_rare, signs_of
 from cron2queue.analyser.templates import is_template_head, is_template_path, is_unrendered
-from cron2queue.analyser.timing import HOUR, MINUTE, is_dead, known_duration, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, is_dead, known_duration, runs_per_day
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
 from cron2queue.analyser.wording import count
@@ -110,20 +111,8 @@ def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Rulin
     )
 
 
-def _rhythm(entry: Entry) -> str:
-    gap, daily = shortest_gap(entry), runs_per_day(entry)
-    if gap is not None and gap < 24 * HOUR:
-        return f"runs every {span(gap)}" if daily * gap > 20 * HOUR else f"runs {daily:,.0f} times a day"
-    if daily > 0.9:
-        return "runs once a day"
-    weekly = round(daily * 7)
-    if weekly >= 1:
-        return "runs once a week" if weekly == 1 else f"runs {weekly} times a week"
-    return "runs once a month or less"
-
-
 def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
-    evidence, how_often = subject.evidence(file, entry), _rhythm(entry)
+    evidence, how_often = subject.evidence(file, entry), rhythm(entry)
     if evidence is None or not evidence.starts:
         return f"{how_often}, and nothing speaks against it: leave it (inferred, no log tells of it)"
     if evidence.failures:
@@ -145,12 +134,21 @@ def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -
             return _Ruling(
                 decision=Decision.KEEP, because=f"{_yes_reasons(signs)}, and a lock and a time limit guard it already"
             )
-        return _Ruling(decision=Decision.GUARD, because=_yes_reasons(signs))
+        if not _is_only_lost(signs):
+            return _Ruling(decision=Decision.GUARD, because=_yes_reasons(signs))
     if unknown >= 2 and not is_rare(entry):
         asked = "none of the four signs is known" if unknown == 4 else f"{unknown} of the four signs are not known"
-        because = f"{_rhythm(entry)}, and {asked}: answer the questions, or give its log"
+        because = f"{rhythm(entry)}, and {asked}: answer the questions, or give its log"
         return _Ruling(decision=Decision.ASK, because=because)
+    if yes == 1:
+        because = f"{_yes_reasons(signs)}: no lock helps against that, so let somebody hear of its failures"
+        return _Ruling(decision=Decision.KEEP, because=because)
     return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry))
+
+
+def _is_only_lost(signs: Signs) -> bool:
+    """Work is lost when a run fails, and two copies never meet: there is nothing that a lock could guard."""
+    return signs.lost_on_failure.answer is Answer.YES and signs.overlap_hurts.answer is Answer.NO
 
 
 def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:

@@ -41,7 +41,7 @@ def count(number: int, noun: str) -> str:
     """`1 entry`, `2 entries`, `1,200 starts`."""
     if number == 1:
         return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
     return f"{number:,} {plural}"
 
 

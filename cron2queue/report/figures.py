@@ -51,7 +51,8 @@ def per_day(runs: float) -> str:
     if runs <= 0:
         return "0"
     if runs < 0.95:
-        return f"{runs * 365.2425:.0f}/yr"
+        yearly = runs * 365.2425
+        return f"{yearly:.0f}/yr" if yearly >= 0.95 else f"{yearly:.1g}/yr"
     return f"{runs:,.0f}" if abs(runs - round(runs)) < 0.05 or runs >= 10 else f"{runs:,.1f}"
 
 

@@ -53,6 +53,28 @@ def test_one_sign_makes_a_guard() -> None:
     assert result.becomes == "stays, guarded"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0 3 * * * www-data php /x/send_invoices.php",
+        "0 3 1 * * www-data php /x/send_invoices.php",
+        "# cron2queue: mostly-empty=no user-waits=no\n*/5 * * * * www-data flock -n /run/l/l php /x/send_invoices.php",
+        "# cron2queue: mostly-empty=no user-waits=no overlap-hurts=no lost-on-failure=yes\n*/5 * * * * www-data /opt/thing",
+    ],
+)
+def test_lost_work_alone_needs_no_lock_but_somebody_who_hears_of_it(line: str) -> None:
+    result = verdict(f"{line}\n")
+    assert (result.decision, result.order) == (Decision.KEEP, None)
+    assert "no lock helps against that" in result.because
+    assert "los" in result.because
+
+
+def test_lost_work_alone_is_guarded_where_two_copies_may_meet_and_asked_about_where_more_is_unknown() -> None:
+    declared = "# cron2queue: lost-on-failure=yes\n*/30 * * * * www-data "
+    assert verdict(f"{declared}/opt/thing\n").decision is Decision.GUARD
+    assert verdict(f"{declared}flock -n /run/l/l /opt/thing\n").decision is Decision.ASK
+
+
 def test_long_runs_with_two_signs_are_split() -> None:
     result = verdict(
         "*/30 * * * * www-data php /x/import_orders.php\n",
