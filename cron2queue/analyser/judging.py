@@ -16,9 +16,9 @@ from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rhythm import rhythm
 from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
-from cron2queue.analyser.signs import is_rare, signs_of
+from cron2queue.analyser.signs import signs_of
 from cron2queue.analyser.templates import is_template_head, is_template_path, is_unrendered
-from cron2queue.analyser.timing import MINUTE, is_dead, known_duration, runs_per_day
+from cron2queue.analyser.timing import MINUTE, is_dead, is_rare, known_duration, runs_per_day
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
 from cron2queue.analyser.wording import count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence
 from cron2queue.analyser.guards import holds_lock
-from cron2queue.analyser.timing import HOUR, MINUTE, known_duration, met_itself, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, RARE, is_rare, known_duration, met_itself, runs_per_day, shortest_gap, span
 from cron2queue.analyser.trades import Trade, trade_of, writes_nothing
 from cron2queue.analyser.verdicts import Answer, Sign, Signs
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
 
 SHORT = 15 * MINUTE
-RARE = 6 * HOUR
 MOSTLY = 0.5
 
 
@@ -43,12 +42,6 @@ def _yes(reason: str, confidence: Confidence = Confidence.INFERRED) -> Sign:
 
 def _unknown(reason: str) -> Sign:
     return _sign(Answer.UNKNOWN, Confidence.INFERRED, reason)
-
-
-def is_rare(entry: Entry) -> bool:
-    """Starts that are far apart: at least six hours, or no second start at all."""
-    gap = shortest_gap(entry)
-    return gap is None or gap >= RARE
 
 
 def mostly_empty(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # A 28-year cycle: each date falls on each weekday equally often.
 _CYCLE_FIRST, _CYCLE_DAYS = date(2001, 1, 1), 28 * 365 + 7
 MINUTE, HOUR, DAY = 60, 3600, 86400
+RARE = 6 * HOUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,12 @@ class Duration:
 def shortest_gap(entry: Entry) -> float | None:
     """Seconds between the two closest starts, or None for @reboot and for what starts at most once."""
     return _gap(entry.schedule)
+
+
+def is_rare(entry: Entry) -> bool:
+    """Starts that are far apart: at least six hours, or no second start at all."""
+    gap = shortest_gap(entry)
+    return gap is None or gap >= RARE
 
 
 @lru_cache(maxsize=16384)

@@ -5,29 +5,35 @@ from collections.abc import Iterator
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
+from cron2queue.analyser.timing import is_rare
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.crontab.schedule import AtReboot
 
 
 class BackgroundCommand(EntryRule):
-    """`&` sends the command to the background, and cron takes the job for ended at once.
+    """`&` sends the command to the background, where nobody waits for it.
 
     Why it matters
-        Nobody waits for the process: its exit status is lost, logs show a run of no length, a lock around the line is free
-        again or held for ever, and each start can leave one more process behind.
+        Its exit status is lost, Debian's log shows a run of no length, a lock around the line is free again or held for
+        ever, and each start can leave one more process behind.
 
     What to do
         Leave the `&` out: cron does not wait for a job before it starts the next. Where several commands run side by side,
         end the line with `wait`.
 
     Not flagged
-        Lines that end with `wait`; @reboot lines, which `daemon-at-reboot` tells of.
+        Lines that end with `wait`; @reboot lines, which `daemon-at-reboot` tells of. A note only where six hours or more lie
+        between two starts, so that no processes pile up.
     """
 
     code = "C2Q314"
     severity = Severity.WARNING
     confidence = Confidence.PROVEN
-    bad = ("*/10 * * * * www-data php /x/poll.php &\n", "0 3 * * * root nohup /opt/report.sh > /dev/null 2>&1 &\n")
+    bad = (
+        "*/10 * * * * www-data php /x/poll.php &\n",
+        "0 * * * * root nohup /opt/sync.sh > /dev/null 2>&1 &\n",
+        "0 3 * * * root nohup /opt/report.sh > /dev/null 2>&1 &\n",
+    )
     good = (
         "*/10 * * * * www-data php /x/poll.php\n",
         "*/10 * * * * www-data php /x/a.php & php /x/b.php & wait\n",
@@ -47,9 +53,9 @@ class BackgroundCommand(EntryRule):
                     subject,
                     file,
                     entry,
-                    "& sends it to the background: cron takes the job for ended at once, and nobody sees how it ends",
+                    "& sends it to the background: nobody waits for it, or sees how it ends",
                     "leave the & out, or end the line with wait",
-                    severity=self.severity if each is top[-1] else Severity.NOTE,
+                    severity=self.severity if each is top[-1] and not is_rare(entry) else Severity.NOTE,
                     column=column_in_line(entry, each.end),
                     evidence="the shell does not wait for background commands",
                 )

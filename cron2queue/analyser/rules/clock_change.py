@@ -13,6 +13,8 @@ from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.crontab.schedule import Calendar
 
 ALL_HOURS = 0xFFFFFF
+OFTEN = 6
+_MAKES_UP = "nothing, where its other starts of the day make up for it"
 
 
 class ClockChange(EntryRule):
@@ -29,7 +31,8 @@ class ClockChange(EntryRule):
 
     Not flagged
         Entries that run in every hour, zones without clock changes, and entries that do not run on the day of the change.
-        A note only, where the daemon starts each named minute exactly once. Several of one file are folded into one count.
+        A note only, where the daemon starts each named minute exactly once, or where the entry runs in six hours of the day
+        or more. Several notes of one file are folded into one count.
     """
 
     code = "C2Q208"
@@ -38,6 +41,7 @@ class ClockChange(EntryRule):
     bad = (
         "30 2 * * * root /opt/backup.sh\n",
         "*/15 2 * * * root /opt/a.sh\n",
+        "30 */2 * * * root /opt/a.sh\n",
         Example("30 2 * * * /opt/backup.sh\n", dialect="busybox", kind="user", path="/var/spool/cron/crontabs/root"),
     )
     good = (
@@ -56,15 +60,15 @@ class ClockChange(EntryRule):
         told = [words for effect in found if (words := _told(effect, calendar))]
         if not told:
             return
-        harm = any(effect.skipped or effect.doubled for effect in found)
+        changed = any(effect.skipped or effect.doubled for effect in found)
         title = daemon(file.dialect).title
         yield self.at_entry(
             subject,
             file,
             entry,
             f"in the hour of the clock change: {title} {'; '.join(told)}",
-            "move it out of that hour" if harm else f"nothing: {title} copes; another daemon or a timer may not",
-            severity=self.severity if harm else Severity.NOTE,
+            _remedy(calendar, title, changed=changed),
+            severity=self.severity if changed and not _often(calendar) else Severity.NOTE,
             evidence=f"{title}'s own rule, in {subject.zone.key}",
         )
 
@@ -72,7 +76,21 @@ class ClockChange(EntryRule):
         """Notes of one file are one count; each warning stands for itself."""
         if findings[0].severity is Severity.WARNING:
             return None
-        return f"{count(len(findings), 'entry')} in the hour of the clock change, each still started once", findings[0].remedy
+        makes_up = sum(finding.remedy == _MAKES_UP for finding in findings)
+        still = "each still started once" if not makes_up else f"{makes_up} of them with other starts on that day"
+        remedy = findings[0].remedy if not makes_up else _MAKES_UP
+        return f"{count(len(findings), 'entry')} in the hour of the clock change, {still}", remedy
+
+
+def _often(calendar: Calendar) -> bool:
+    """One start too few or too many among those of a day matters little."""
+    return calendar.hours.bit_count() >= OFTEN
+
+
+def _remedy(calendar: Calendar, title: str, *, changed: bool) -> str:
+    if not changed:
+        return f"nothing: {title} copes; another daemon or a timer may not"
+    return _MAKES_UP if _often(calendar) else "move it out of that hour"
 
 
 def _told(effect: Effect, calendar: Calendar) -> str | None:

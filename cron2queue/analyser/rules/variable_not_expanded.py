@@ -24,7 +24,7 @@ class VariableNotExpanded(Rule):
 
     Not flagged
         Placeholders such as `${NAME}` that a template may fill, and a $ that is no variable. MAILTO under cronie, which
-        expands it.
+        expands it. Shell text that an entry has a shell read again: `sh -c "$STEPS"`, `eval "$STEPS"`.
     """
 
     code = "C2Q110"
@@ -34,6 +34,8 @@ class VariableNotExpanded(Rule):
     good = (
         "PATH=/usr/bin:/bin:/opt/bin\n0 1 * * * root a\n",
         "PRICE=5$\n0 1 * * * root a\n",
+        'NICE="nice -n 19"\nSTEP="$NICE fetch {}"\n*/5 * * * * root list | xargs -I{} sh -c "$STEP"\n',
+        "A='b $C'\n0 1 * * * root eval $A\n",
         Example("MAILTO=$USER\n0 1 * * * root a\n", dialect="cronie"),
     )
 
@@ -43,7 +45,12 @@ class VariableNotExpanded(Rule):
             if is_template_path(file.path):
                 continue
             for line in file.assignments:
-                if _PLAIN.search(line.value) and not is_template(line.value) and not self._expanded(file, line):
+                if (
+                    _PLAIN.search(line.value)
+                    and not is_template(line.value)
+                    and not self._expanded(file, line)
+                    and not _is_script(file, line)
+                ):
                     yield self._finding(file, line)
 
     def _expanded(self, file: CrontabFile, line: Assignment) -> bool:
@@ -62,3 +69,9 @@ class VariableNotExpanded(Rule):
             severity=Severity.ERROR if line.name == "PATH" else self.severity,
             evidence=f"{daemon(file.dialect).title} never expands variables in a crontab's assignments",
         )
+
+
+def _is_script(file: CrontabFile, line: Assignment) -> bool:
+    """An entry gives the value to a shell, which expands it."""
+    read_again = re.compile(rf"(?:\s-\w*c|\beval)\s+[\"']?\$\{{?{re.escape(line.name)}\b")
+    return any(line.name in entry.command and read_again.search(entry.command) for entry in file.entries)
