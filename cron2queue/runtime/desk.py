@@ -92,12 +92,7 @@ class Desk:
         return cls(driver, prefix=checked_prefix(prefix), backend=backend, clock=clock, patience=patience)
 
     def wake_workers(self) -> None:
-        """Tell the workers of this host to look now. Only a hint: it never waits and never fails.
-
-        On SQLite they watch the file itself.
-        """
-        if self.driver.family == "sqlite":
-            return
+        """Tell the workers of this host to look now. Only a hint: it never waits and never fails."""
         if self._waker is None:
             from cron2queue.runtime.database.wakeups import Waker
 

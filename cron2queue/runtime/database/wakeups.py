@@ -4,10 +4,8 @@ A lost hint costs at most one polling interval; a forged one costs one look. The
 no file is left behind, and none has to be found.
 """
 
-import hashlib
+import _socket  # what `socket` is made of, which takes a producer longer to load than all else that it does
 import os
-import socket
-from contextlib import suppress
 
 from cron2queue.runtime.database.address import Address
 
@@ -23,14 +21,26 @@ def is_local(address: Address) -> bool:
 
 
 def wakeup_names(address: Address, prefix: str) -> list[str]:
-    """The abstract names that workers of this database and prefix listen on."""
-    if address.family == "sqlite":
-        where = os.path.realpath(address.database)
-    else:
-        host = "localhost" if address.host in _LOCAL else str(address.host)
-        where = f"{host}:{address.port or ''}/{address.database}"
-    digest = hashlib.sha256(f"{address.family}\0{where}\0{prefix}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    return [f"\0cron2queue/{digest}/{place}" for place in range(PLACES)]
+    """The abstract names that workers of this database and prefix listen on; none for a file that is not there."""
+    where = _file(address.database) if address.family == "sqlite" else _server(address)
+    return [f"\0cron2queue/{where}/{prefix}/{place}" for place in range(PLACES)] if where else []
+
+
+def _file(path: str) -> str:
+    """Which file it is, however its name is written."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - on every producer's way, where pathlib is dear
+    except OSError:
+        return ""
+    return f"{found.st_dev:x}-{found.st_ino:x}"
+
+
+def _server(address: Address) -> str:
+    import hashlib
+
+    host = "localhost" if address.host in _LOCAL else str(address.host)
+    where = f"{address.family}\0{host}:{address.port or ''}/{address.database}"
+    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 class Waker:
@@ -39,15 +49,24 @@ class Waker:
     def __init__(self, address: Address, prefix: str) -> None:
         self._names = wakeup_names(address, prefix)
         self._pid = 0
-        self._socket: socket.socket | None = None
+        self._socket: _socket.socket | None = None
 
     def wake(self) -> None:
         """Tell every worker that listens. Never waits, never fails."""
-        if self._socket is None or self._pid != os.getpid():
-            self._socket, self._pid = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK), os.getpid()
+        try:
+            end = self._own_socket()
+        except OSError:  # no descriptor left
+            return
         for name in self._names:
-            with suppress(OSError):
-                self._socket.sendto(b"1", name)
+            try:
+                end.sendto(b"1", name)
+            except OSError:  # nobody there, or one who does not read
+                continue
+
+    def _own_socket(self) -> _socket.socket:
+        if self._socket is None or self._pid != os.getpid():
+            self._socket, self._pid = _new_socket(), os.getpid()
+        return self._socket
 
     def close(self) -> None:
         """Let the socket go."""
@@ -56,9 +75,9 @@ class Waker:
             self._socket = None
 
 
-def listen(address: Address, prefix: str) -> socket.socket | None:
+def listen(address: Address, prefix: str) -> _socket.socket | None:
     """The worker's end, in the first place that is free; None when all are taken."""
-    end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    end = _new_socket()
     for name in wakeup_names(address, prefix):
         try:
             end.bind(name)
@@ -67,3 +86,7 @@ def listen(address: Address, prefix: str) -> socket.socket | None:
         return end
     end.close()
     return None
+
+
+def _new_socket() -> _socket.socket:
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM | _socket.SOCK_NONBLOCK | _socket.SOCK_CLOEXEC)

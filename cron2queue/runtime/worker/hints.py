@@ -16,11 +16,11 @@ from cron2queue.runtime.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """A descriptor to watch, and what empties it. `echoes`: this worker's own writes wake it as well."""
+    """A descriptor to watch, and what empties it. `early`: it comes before the commit that it tells of, and of own writes."""
 
     descriptor: int
     drain: Callable[[], None]
-    echoes: bool = False
+    early: bool = False
 
 
 _IN_MODIFY = 0x2
@@ -44,7 +44,7 @@ def hints_for(address: Address, prefix: str, store: Store | None = None) -> list
             _keep_log_open(store)
         descriptor = watch_writes(Path(address.database + "-wal"))
         if descriptor is not None:
-            found.append(_hint(descriptor, echoes=True))
+            found.append(_hint(descriptor, early=True))
     return found
 
 
@@ -74,8 +74,8 @@ def _take_notices(session: Session) -> None:
         raise HintLost from error
 
 
-def _hint(descriptor: int, *, echoes: bool = False) -> Hint:
-    return Hint(descriptor=descriptor, drain=partial(_drain, descriptor), echoes=echoes)
+def _hint(descriptor: int, *, early: bool = False) -> Hint:
+    return Hint(descriptor=descriptor, drain=partial(_drain, descriptor), early=early)
 
 
 def watch_writes(path: Path) -> int | None:

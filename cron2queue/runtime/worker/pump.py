@@ -29,7 +29,7 @@ log = logging.getLogger("cron2queue.worker")
 _CLOCK_SECONDS = 0.002  # the database's clock decides when a job is due; ask it a moment later than by ours
 _MOST_IN_ONE_COMMIT = 200
 _LONGEST_PAUSE = 5.0
-_ECHO_SECONDS = 0.005
+_EARLY_SECONDS = 0.005  # so long after a write its commit is there; who knows of the commit sends a datagram behind it
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,7 +49,6 @@ class Pump:
     waiting: list[Settlement] = field(default_factory=list)
     waiting_since: float = 0.0
     strict_waiting: bool = False
-    wrote: bool = False
     next_lane: int = 0
     pause_until: float = 0.0
     failures: int = 0
@@ -74,9 +73,8 @@ class Pump:
             self.poll.unregister(hint.descriptor)
             log.warning("a hint is lost; this worker polls")
             return
-        if hint.echoes and self.wrote:  # most likely our own write: look, but not at once
-            self.wrote = False
-            soon = time.monotonic() + _ECHO_SECONDS
+        if hint.early:  # a look while the writer holds its lock would make both wait
+            soon = time.monotonic() + _EARLY_SECONDS
             for lane in self.lanes:
                 lane.next_look = min(lane.next_look, soon)
         else:
@@ -171,7 +169,6 @@ class Pump:
         batch = self._batch() if settle else []
         jobs = self._ask(lane, wanted, batch)
         lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
-        self.wrote = self.wrote or bool(jobs)
         if jobs and (self.control.stopping or self.control.is_fenced()):  # while the claim was under way
             self._give_back(jobs)
             return
@@ -279,7 +276,6 @@ class Pump:
         self._settled(batch, held)
 
     def _settled(self, batch: list[Settlement], held: list[bool]) -> None:
-        self.wrote = True
         del self.waiting[: len(batch)]
         self.waiting_since = time.monotonic()
         self.strict_waiting = self.strict_waiting and bool(self.waiting)

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime.database.address import parse
+from cron2queue.runtime.database.address import Address, parse
 from cron2queue.runtime.database.wakeups import PLACES, Waker, listen, wakeup_names
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import Cancelled, Crashed, Done, GiveUp, Job, Lease, Released, RetryAt
@@ -252,8 +252,14 @@ def test_a_process_with_a_name_full_of_parentheses_is_read_rightly(tmp_path: Pat
 # ---- hints
 
 
+def _files(folder: Path, *names: str) -> list[Address]:
+    for name in names:
+        (folder / name).touch()
+    return [parse(f"sqlite:///{folder}/{name}") for name in names]
+
+
 def test_a_producer_wakes_every_worker_of_its_database_and_no_other(tmp_path: Path) -> None:
-    mine, other = parse(f"sqlite:///{tmp_path}/a.db"), parse(f"sqlite:///{tmp_path}/b.db")
+    mine, other = _files(tmp_path, "a.db", "b.db")
     ends = [listen(mine, "c2q_"), listen(mine, "c2q_"), listen(other, "c2q_"), listen(mine, "d_")]
     waker = Waker(mine, "c2q_")
     waker.wake()
@@ -276,8 +282,50 @@ def test_the_same_server_has_the_same_names_however_it_is_written() -> None:
     assert wakeup_names(parse(urls[0]), "c2q_") != wakeup_names(parse("mysql://x@localhost/shop2"), "c2q_")
 
 
+def test_a_file_has_the_same_names_however_its_path_is_written_and_none_before_it_is_there(tmp_path: Path) -> None:
+    missing = parse(f"sqlite:///{tmp_path}/a.db")
+    assert wakeup_names(missing, "c2q_") == []
+    assert listen(missing, "c2q_") is None
+    (plain,) = _files(tmp_path, "a.db")
+    (tmp_path / "link.db").symlink_to("a.db")
+    for other in (f"{tmp_path}/./a.db", f"{tmp_path}/link.db"):
+        assert wakeup_names(parse(f"sqlite:///{other}"), "c2q_") == wakeup_names(plain, "c2q_") != []
+
+
+def test_a_listener_that_does_not_read_keeps_no_producer_waiting(tmp_path: Path) -> None:
+    (address,) = _files(tmp_path, "a.db")
+    deaf, worker = listen(address, "c2q_"), listen(address, "c2q_")
+    assert deaf is not None
+    assert worker is not None
+    waker = Waker(address, "c2q_")
+    for _ in range(5000):  # more than any queue of datagrams holds
+        waker.wake()
+    assert worker.recv(10) == b"1"
+    for end in (deaf, worker, waker):
+        end.close()
+
+
+def test_a_producer_without_a_descriptor_left_enqueues_all_the_same(tmp_path: Path) -> None:
+    import resource
+
+    (address,) = _files(tmp_path, "a.db")
+    waker = Waker(address, "c2q_")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        waker.wake()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    end = listen(address, "c2q_")
+    assert end is not None
+    waker.wake()
+    assert end.recv(10) == b"1"
+    for each in (end, waker):
+        each.close()
+
+
 def test_when_all_places_are_taken_a_worker_polls(tmp_path: Path) -> None:
-    address = parse(f"sqlite:///{tmp_path}/a.db")
+    (address,) = _files(tmp_path, "a.db")
     ends = [listen(address, "c2q_") for _ in range(PLACES)]
     assert listen(address, "c2q_") is None
     for end in ends:
@@ -311,11 +359,13 @@ def test_a_worker_on_sqlite_listens_to_producers_and_to_the_file(tmp_path: Path)
     store.close()  # the log is gone with its last connection
     assert not (tmp_path / "a.db-wal").exists()
     hints = hints_for(parse(url), "c2q_", store)
-    assert [hint.echoes for hint in hints] == [False, True]
+    assert [hint.early for hint in hints] == [False, True]
     for hint in hints:
         hint.drain()
     for _ in range(2):
         producer.enqueue(NewJob(kind="mail"))
+        assert select.select([hints[0].descriptor], [], [], 0)[0] == [hints[0].descriptor]  # it is there when enqueue returns
+        hints[0].drain()
         producer.close()
         file = hints[1]
         assert select.select([file.descriptor], [], [], 10)[0] == [file.descriptor]
