@@ -16,7 +16,7 @@ from cron2queue.cli.screens.records import status_record
 from cron2queue.cli.screens.status import status_lines
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain
 from cron2queue.runtime.health import Judgement, judge
-from cron2queue.runtime.sight.views import StatusView
+from cron2queue.runtime.sight.views import COUNT_CAP, StatusView
 from cron2queue.text import safe_text
 
 
@@ -24,8 +24,9 @@ def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
     """One look at everything, and what is to be thought of it."""
     with operation.inspection() as inspection:
         planned = operation.settings.queues if operation.settings else None
-        status = inspection.status(planned=planned, missed=missed_ticks(operation, inspection))
-    return status, list(judge(status, operation.alerts))
+        alerts, missed = operation.alerts, missed_ticks(operation, inspection)
+        status = inspection.status(planned=planned, missed=missed, cap=max(COUNT_CAP, alerts.counted_to))
+    return status, list(judge(status, alerts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

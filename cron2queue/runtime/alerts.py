@@ -6,6 +6,7 @@ Each limit is one number (critical from there) or a pair [warning, critical]; `f
     oldest-age = [450, 900]      # seconds; without it, half of the queue's age-limit and the age-limit
     depth = [5000, 10000]        # jobs; without it, half of the queue's depth-limit and the depth-limit
     dead = [1, 100]              # dead jobs of the queue
+    refused = [1, 1000]          # jobs that found the queue full in the last hour
     no-worker = true             # ready jobs and no living worker
     unclaimed-kind = true        # ready jobs of a kind that no worker knows
     missed-tick = [1, 3]         # ticks of one entry
@@ -17,6 +18,7 @@ Each limit is one number (critical from there) or a pair [warning, critical]; `f
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import ceil
 from types import MappingProxyType
 from typing import Any
 
@@ -41,6 +43,7 @@ class QueueAlerts:
     oldest_age: Threshold | None = None
     depth: Threshold | None = None
     dead: Threshold = Threshold(1, None)
+    refused: Threshold = Threshold(1, None)
     no_worker: bool = True
     unclaimed_kind: bool = True
 
@@ -58,6 +61,12 @@ class AlertSettings:
     def of(self, queue: str) -> QueueAlerts:
         """The limits for this queue."""
         return self.queues.get(queue, self.default)
+
+    @property
+    def counted_to(self) -> int:
+        """How far jobs must be counted for the highest limit to be seen."""
+        limits = [limit for each in (self.default, *self.queues.values()) for limit in (each.depth or OFF, each.dead)]
+        return ceil(max(limit.critical or limit.warning or 0 for limit in limits))
 
 
 _SWITCHES = frozenset({"no_worker", "unclaimed_kind"})

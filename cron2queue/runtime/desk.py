@@ -109,6 +109,10 @@ class Desk:
         if not is_local(self.driver.address):
             self.sessions.single(lambda session: session.run(NOTIFY))
 
+    def impatient_sessions(self) -> Sessions:
+        """Connections beside those of the verbs, for what is not worth waiting for."""
+        return Sessions(self.driver, self._compiler, patience=1.0)
+
     @property
     def backend(self) -> Backend:
         """Chosen by what the server says of itself, when it is first needed."""

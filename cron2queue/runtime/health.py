@@ -90,6 +90,7 @@ def _queue(queue: QueueView, alerts: AlertSettings, *, served: bool) -> Iterator
     yield _age(queue, own.oldest_age or _halved(queue.age_limit))
     yield _depth(queue, own.depth or _halved(queue.depth_limit))
     yield _dead(queue, own.dead)
+    yield _refused(queue, own.refused)
     ready = queue.count("ready")
     if own.no_worker and ready.n and not served and not queue.paused:
         text = f"{ready} ready, and no worker is alive for this queue"
@@ -135,6 +136,14 @@ def _dead(queue: QueueView, threshold: Threshold) -> Judgement:
     perf = Perf(label=f"{queue.queue}_dead", value=dead.n, threshold=threshold)
     remedy = "cron2queue dead list" if level else ""
     return Judgement(level=level, check="dead", subject=queue.queue, text=f"{dead} dead", remedy=remedy, perf=(perf,))
+
+
+def _refused(queue: QueueView, threshold: Threshold) -> Judgement:
+    level = level_of(queue.refused, threshold)
+    perf = Perf(label=f"{queue.queue}_refused", value=queue.refused, threshold=threshold)
+    text = f"{queue.refused:,} {'job was' if queue.refused == 1 else 'jobs were'} refused in the last hour"
+    remedy = "see that their producers come again; more workers, or a higher depth-limit" if level else ""
+    return Judgement(level=level, check="refused", subject=queue.queue, text=text, remedy=remedy, perf=(perf,))
 
 
 def _tick(tick: MissedTick, threshold: Threshold) -> Judgement:

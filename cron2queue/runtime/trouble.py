@@ -10,6 +10,10 @@ class JobRefused(UsageError):
 class QueueFull(TryAgain):
     """The queue is over its depth or age limit; nothing was written."""
 
+    def __init__(self, message: str, *, queue: str = "", remedy: str | None = None, place: str | None = None) -> None:
+        super().__init__(message, remedy=remedy, place=place)
+        self.queue = queue
+
 
 class DatabaseBusy(TryAgain):
     """Others held their locks longer than was worth waiting for; nothing was written."""

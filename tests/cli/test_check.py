@@ -12,7 +12,7 @@ from command_line import run, start
 from databases import Database
 from scenes import accept, kill, register, shop
 
-from cron2queue.cli import checking
+from cron2queue.cli import checking, watching
 from cron2queue.runtime.health import Judgement
 
 PLAN = 'format-version = 1\n[project]\ndatabase = "{}"\n{}'
@@ -49,7 +49,8 @@ def test_verbose_tells_everything_that_was_looked_at_with_remedies(sqlite_databa
     more = f'lock-folder = "{tmp_path}/locks"\n[jobs.backup]\nschedule = "@daily"\ncommand = "true"\n'
     ran = run("check", "--verbose", "--plan", plan(tmp_path, sqlite_database, more))
     assert ran.status == 2
-    for check in ("schema", "database", "lock-folder", "oldest-age", "depth", "dead", "lease-lost", "clock-skew", "producer"):
+    queue = ("oldest-age", "depth", "dead", "refused")
+    for check in ("schema", "database", "lock-folder", *queue, "lease-lost", "clock-skew", "producer"):
         assert re.search(rf"^(OK|WARNING|CRITICAL) {check} ", ran.out, re.MULTILINE), check
     assert "(cron2queue dead list)" in ran.out and "systemd-tmpfiles" in ran.out
     assert "backup: its producer has not come yet" in ran.out
@@ -92,6 +93,15 @@ def test_limits_by_queue_come_from_the_plan(sqlite_database: Database, tmp_path:
     assert loud.status == 2 and "2 dead" in loud.out and "6 jobs wait, limit 1" in loud.out
     wrong = run("check", "--plan", plan(tmp_path, sqlite_database, "[alerts]\nded = 1\n"))
     assert wrong.status == 3 and "unknown key 'ded' in [alerts]" in wrong.out
+
+
+def test_a_limit_above_the_cap_of_counting_is_judged(
+    sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "COUNT_CAP", 2)
+    shop(sqlite_database)
+    ran = run("check", "--plan", plan(tmp_path, sqlite_database, "[alerts]\ndepth = [3, 5]\n"))
+    assert ran.status == 2 and "6 jobs wait, limit 5" in ran.out
 
 
 def test_json_tells_level_status_and_every_check(sqlite_database: Database) -> None:

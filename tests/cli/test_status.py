@@ -14,6 +14,7 @@ from databases import Database
 from scenes import KIND, accept, kill, register, shop
 
 from cron2queue.cli.screens.grid import columns_of
+from cron2queue.runtime.trouble import QueueFull
 
 QUEUE_KEYS = {
     "queue", "paused", "ready", "scheduled", "blocked", "running", "dead", "oldest_ready_seconds", "limit_seconds", "kinds",
@@ -166,6 +167,19 @@ def test_kinds_that_are_held_back_are_told(database: Database) -> None:
     record = run("status", "--database", database.url, "--format", "json").json
     assert [each["kind"] for each in record["paused_kinds"]] == [KIND] and 80 < record["paused_kinds"][0]["seconds"] <= 90
     assert "held back: send-mail" in run("status", "--database", database.url, "--format", "html").out
+
+
+def test_refused_jobs_are_told_on_screen_page_and_in_json(sqlite_database: Database) -> None:
+    store = shop(sqlite_database)
+    store.set_limit("queue", "default", by="ops", depth=1)
+    with pytest.raises(QueueFull):
+        accept(store, 3)
+    store.close()
+    arguments = ("status", "--database", sqlite_database.url)
+    assert "full, 3 refused in the last hour" in run(*arguments, width=160).out
+    (queue,) = run(*arguments, "--format", "json").json["queues"]
+    assert (queue["refused"], queue["duplicates"]) == (3, 0)
+    assert re.search(r"refused in the hour.*?<[^>]*>3<", run(*arguments, "--format", "html").out, re.DOTALL)
 
 
 def test_watch_draws_again_and_again_until_it_is_stopped(sqlite_database: Database) -> None:

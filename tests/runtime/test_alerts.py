@@ -46,3 +46,8 @@ def test_a_queue_of_its_own_starts_from_the_general_limits() -> None:
 def test_what_is_not_understood_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read(text)
+
+
+def test_jobs_are_counted_as_far_as_the_highest_limit_of_any_queue() -> None:
+    assert read("[alerts]\ndead = [1, 20000]\ndepth = false\n[alerts.queues.mail]\ndepth = 50000.5\n").counted_to == 50_001
+    assert read("[alerts]\ndead = false\n").counted_to == 0

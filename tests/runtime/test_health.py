@@ -70,6 +70,13 @@ def test_dead_jobs_warn() -> None:
     assert bad(queue(counts={"dead": 1})) == {"dead": Level.WARNING}
 
 
+def test_refused_jobs_warn_and_have_a_limit_of_their_own() -> None:
+    assert bad(queue(refused=1)) == {"refused": Level.WARNING}
+    assert bad(queue(duplicates=9)) == {}
+    strict = AlertSettings(queues={"mail": QueueAlerts(refused=Threshold(None, 5))})
+    assert bad(queue(refused=4), alerts=strict) == {} and bad(queue(refused=5), alerts=strict) == {"refused": Level.CRITICAL}
+
+
 def test_missed_ticks_unclaimed_kinds_lost_leases_and_skew_are_told() -> None:
     tick = MissedTick(name="backup", schedule="@daily", due=NOW, missed=3, last_seen=None)
     kind = UnclaimedKind(queue="mail", kind="thumbs", jobs=Count(n=2))

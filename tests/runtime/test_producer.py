@@ -152,6 +152,16 @@ def test_a_full_queue_is_try_again(sqlite_database: Database, tmp_path: Path) ->
     assert "queue default" in ran.stderr
 
 
+def test_a_cron_line_that_is_refused_or_finds_its_job_there_has_counted_it(database: Database, tmp_path: Path) -> None:
+    arguments = ("--kind", "mail", "--key", "7", "--database", database.url)
+    assert run(*arguments, folder=tmp_path).returncode == 0
+    assert run(*arguments, folder=tmp_path).stdout.endswith(" duplicate\n")
+    database.store().set_limit("queue", "default", by="ops", depth=1)
+    assert run(*arguments, folder=tmp_path).returncode == 75
+    counted = database.rows("SELECT series, n FROM {rollups} WHERE period = 0 AND kind = 'mail' ORDER BY series")
+    assert [(series, int(n)) for series, n in counted] == [("duplicates", 1), ("refused", 1)]
+
+
 def test_options_win_over_the_environment_and_both_over_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cron2queue.toml").write_text(PLAN.format(url="sqlite:///of-plan.db", overlap="skip", scope="database"))

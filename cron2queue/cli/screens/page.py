@@ -152,4 +152,6 @@ def _figures(queue: QueueView) -> Iterator[Figure]:
     yield Figure(name="scheduled", value=str(queue.count("scheduled")))
     if queue.count("blocked").n:
         yield Figure(name="blocked", value=str(queue.count("blocked")))
+    if queue.refused:
+        yield Figure(name="refused in the hour", value=f"{queue.refused:,}", loud=True)
     yield Figure(name="dead", value=str(queue.count("dead")), loud=queue.count("dead").n > 0)

@@ -54,6 +54,6 @@ def _row(queue: QueueView, canvas: Canvas) -> list[Cell]:
 
 
 def _remark(queue: QueueView) -> str:
-    if queue.paused:
-        return shown(queue.pause)
-    return "full" if queue.over_depth else "late" if queue.over_age else ""
+    state = shown(queue.pause) if queue.paused else "full" if queue.over_depth else "late" if queue.over_age else ""
+    refused = f"{queue.refused:,} refused in the last hour" if queue.refused else ""
+    return ", ".join(each for each in (state, refused) if each)

@@ -81,6 +81,8 @@ def queue_record(queue: QueueView) -> dict[str, Any]:
         "concurrency": queue.concurrency,
         "paused_by": queue.paused_by,
         "paused_seconds": seconds(queue.paused_seconds),
+        "refused": queue.refused,
+        "duplicates": queue.duplicates,
         "kinds": [kind_record(kind) for kind in queue.kinds],
     }
 

@@ -28,6 +28,7 @@ class Driver(ABC):
     now: ClassVar[str]
     current_read: ClassVar[str] = ""  # appended to a SELECT, it sees what is committed now, not an older snapshot
     single_statement_commits: ClassVar[bool] = False  # outside a transaction each statement is its own
+    short_waits: ClassVar[tuple[str, ...]] = ()  # in a transaction: from now on it waits a second for locks, no longer
 
     def __init__(self, address: Address) -> None:
         self.address = address

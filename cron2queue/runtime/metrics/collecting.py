@@ -42,6 +42,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("cron2queue_clock_skew_seconds", "gauge", (), "This host's clock minus the database's."),
     Metric("cron2queue_database_connections", "gauge", (), "Open connections to the database server."),
     Metric("cron2queue_enqueued_total", "counter", (), "Jobs accepted since the table was made."),
+    Metric("cron2queue_refused_total", "counter", KIND, "Jobs not accepted because their queue was full or too late."),
+    Metric("cron2queue_duplicates_total", "counter", KIND, "Enqueues answered with a job of the same key that was there."),
     Metric("cron2queue_attempts_total", "counter", (*KIND, "outcome"), "Finished attempts by how they ended."),
     Metric("cron2queue_retried_total", "counter", KIND, "Failed attempts that are tried again."),
     Metric("cron2queue_dead_total", "counter", KIND, "Jobs that became dead."),
@@ -60,7 +62,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("cron2queue_run_seconds", "histogram", KIND, "From begun to ended, each attempt."),
 )
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
-_COUNTERS = {"retried": "retried_total", "dead": "dead_total", "rescued": "rescued_total", "lease_lost": "lease_lost_total"}
+_COUNTERS = ("refused", "duplicates", "retried", "dead", "rescued", "lease_lost")  # series that are a counter each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +142,14 @@ def _host_gauges(status: StatusView, facts: Facts) -> Iterator[Family]:
 
 
 def _counters(totals: Sequence[Total]) -> Iterator[Family]:
-    """Series are named `outcome:done`, `foreign:429`, `retried`, ...; see runtime.tally."""
+    """Series are named `outcome:done`, `foreign:429`, `retried`, ...; see verbs.tally."""
     split = [(total, *total.series.partition(":")[::2]) for total in totals]
     outcomes = [((total.queue, total.kind, label), float(total.n)) for total, name, label in split if name == "outcome"]
     yield _family("cron2queue_attempts_total", outcomes)
-    for series, name in _COUNTERS.items():
-        found = [((total.queue, total.kind), float(total.n)) for total in totals if total.series == series]
-        yield _family(f"cron2queue_{name}", found)
+    never = dict.fromkeys(((total.queue, total.kind) for total in totals), 0.0)  # else the first one is no increase
+    for series in _COUNTERS:
+        found = {(total.queue, total.kind): float(total.n) for total in totals if total.series == series}
+        yield _family(f"cron2queue_{series}_total", (never | found).items())
     causes = [((total.queue, total.kind, label), float(total.n)) for total, name, label in split if name == "foreign"]
     yield _family("cron2queue_foreign_errors_total", causes)
 

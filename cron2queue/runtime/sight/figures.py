@@ -126,13 +126,16 @@ def rolled_up(connection: Connection, tables: Tables, now: datetime) -> Mapping[
     return found
 
 
-def counted(connection: Connection, tables: Tables, now: datetime, series: str) -> int:
-    """The sum of one series over the last hour, all queues and kinds."""
+def counted(connection: Connection, tables: Tables, now: datetime, series: Sequence[str]) -> Mapping[tuple[str, str], int]:
+    """Sums over the last hour, all kinds together, by (queue, series); what was not counted is not there."""
     rolled = tables.rollups.c
     start = int(now.timestamp()) - WINDOW_SECONDS
-    return int(
-        connection.execute(select(func.sum(rolled.n)).where(rolled.period > start, rolled.series == series)).scalar() or 0
+    rows = connection.execute(
+        select(rolled.queue, rolled.series, func.sum(rolled.n).label("n"))
+        .where(rolled.period > start, rolled.series.in_(series))
+        .group_by(rolled.queue, rolled.series)
     )
+    return {(row.queue, row.series): int(row.n) for row in rows}
 
 
 def totals(connection: Connection, tables: Tables) -> list[Total]:

@@ -87,7 +87,7 @@ class Inspection:
                 paused_kinds=paused_kinds(connection, self.tables, now),
                 dead=died.groups,
                 dead_looked_at=died.looked_at if died.partial else None,
-                lease_lost=figures.counted(connection, self.tables, now, "lease_lost"),
+                lease_lost=look.lease_lost(),
                 clock_skew=skew,
             )
 

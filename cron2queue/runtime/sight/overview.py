@@ -47,6 +47,14 @@ class Overview:
     def _workers(self) -> tuple[WorkerView, ...]:
         return workers.workers(self.connection, self.tables, self.now)
 
+    def lease_lost(self) -> int:
+        """Writes refused in the last hour because the lease had gone to another worker."""
+        return sum(n for (_, series), n in self._counted.items() if series == "lease_lost")
+
+    @cached_property
+    def _counted(self) -> Mapping[tuple[str, str], int]:
+        return figures.counted(self.connection, self.tables, self.now, ("lease_lost", "refused", "duplicates"))
+
     @cached_property
     def _queues(self) -> tuple[QueueView, ...]:
         rows = queues.settings(self.connection, self.tables)
@@ -57,19 +65,25 @@ class Overview:
         return tuple(self._queue(name, rows.get(name), kinds.get(name, ())) for name in names)
 
     def _queue(self, name: str, row: Any, kinds: tuple[KindView, ...]) -> QueueView:
-        counts = queues.counts(self.connection, self.tables, name, self.cap)
-        since = queues.oldest_ready(self.connection, self.tables, name, counts["ready"])
         plan = self.planned.get(name)
         view = QueueView(
             queue=name,
-            counts=counts,
-            oldest_ready_seconds=None if since is None else max(0.0, (self.now - since).total_seconds()),
+            counts={},
             age_limit=plan.age_limit if plan else None,
             depth_limit=plan.depth_limit if plan else None,
             concurrency=plan.concurrency if plan else None,
             kinds=kinds,
+            refused=self._counted.get((name, "refused"), 0),
+            duplicates=self._counted.get((name, "duplicates"), 0),
         )
-        return view if row is None else _as_set(view, row, self.now)
+        return self._filled(view if row is None else _as_set(view, row, self.now))
+
+    def _filled(self, view: QueueView) -> QueueView:
+        """With what lies in it, counted as far as its depth limit reaches."""
+        counts = queues.counts(self.connection, self.tables, view.queue, max(self.cap, view.depth_limit or 0))
+        since = queues.oldest_ready(self.connection, self.tables, view.queue, counts["ready"])
+        age = None if since is None else max(0.0, (self.now - since).total_seconds())
+        return replace(view, counts=counts, oldest_ready_seconds=age)
 
     def _unclaimed(self) -> Iterator[UnclaimedKind]:
         """Only where some worker serves the queue: without any, the queue itself is the trouble."""

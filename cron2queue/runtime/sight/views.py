@@ -68,6 +68,8 @@ class QueueView:
     concurrency: int | None = None
     counts: Mapping[str, Count]
     kinds: tuple[KindView, ...] = ()
+    refused: int = 0  # jobs of the last hour that found the queue full
+    duplicates: int = 0  # jobs of the last hour that were there already
 
     def count(self, state: str) -> Count:
         """Jobs of the queue in this state."""

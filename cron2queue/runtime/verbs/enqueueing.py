@@ -98,11 +98,13 @@ def refuse_if_full(session: Session, controls: Controls, queue: str, drafts: Seq
         if depth + wanted > rule.depth_limit:
             raise QueueFull(
                 f"queue {queue} holds {depth} of at most {rule.depth_limit} waiting jobs",
+                queue=queue,
                 remedy="Try again when the workers have caught up, add workers, or raise depth-limit.",
             )
     if rule.age_limit is not None and (age := oldest_age(session, queue)) is not None and age > rule.age_limit:
         raise QueueFull(
             f"the oldest ready job of queue {queue} waits for {age:.0f} s already, more than {rule.age_limit:g} s",
+            queue=queue,
             remedy="Check that workers run for this queue, then try again.",
         )
 

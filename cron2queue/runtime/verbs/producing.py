@@ -1,6 +1,6 @@
 """The store's verbs for producers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,12 @@ from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.jobs import Enqueued, NewJob, UniqueScope, WhileActive
 from cron2queue.runtime.limits import Controls
+from cron2queue.runtime.trouble import QueueFull
 from cron2queue.runtime.verbs import enqueueing, ordering, subscriptions
 from cron2queue.runtime.verbs.drafts import PAYLOAD_LIMIT, Draft, draft
 
 if TYPE_CHECKING:
+    from cron2queue.runtime.verbs.counting import ProducerCounts
     from cron2queue.runtime.verbs.ticking import Tick, Ticked
 
 
@@ -22,6 +24,7 @@ class ProducerVerbs(Desk):
     """enqueue, enqueue_many, publish, subscribe, once."""
 
     payload_limit: int = PAYLOAD_LIMIT
+    _counts: "ProducerCounts | None" = None  # made by the first refusal or duplicate
 
     def enqueue(self, job: NewJob, *, connection: Any = None) -> Enqueued:
         """Store one job, or find it: the same (kind, key) within its scope is one row.
@@ -41,6 +44,9 @@ class ProducerVerbs(Desk):
         drafts = [draft(job, payload_limit=self.payload_limit) for job in jobs]
         if not drafts:
             return []
+        return self._counted(drafts, lambda: self._stored(drafts, connection))
+
+    def _stored(self, drafts: Sequence[Draft], connection: Any) -> list[Enqueued]:
         backend = self.backend
         if connection is not None:
             return self.inside(connection, lambda session, controls: self._with_notice(session, controls, drafts))
@@ -51,6 +57,31 @@ class ProducerVerbs(Desk):
         )
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return answers
+
+    def _counted(self, drafts: Sequence[Draft], work: Callable[[], list[Enqueued]]) -> list[Enqueued]:
+        """Its answers. What a full queue refused, and what was there already, is counted."""
+        try:
+            answers = work()
+        except QueueFull as full:
+            self._count("refused", [each.job for each in drafts if each.job.queue == full.queue])
+            raise
+        self._count("duplicates", [each.job for each, answer in zip(drafts, answers, strict=False) if answer.duplicate])
+        return answers
+
+    def _count(self, series: str, jobs: Sequence[NewJob]) -> None:
+        if not jobs:
+            return
+        if self._counts is None:
+            from cron2queue.runtime.verbs.counting import ProducerCounts
+
+            self._counts = ProducerCounts(self.impatient_sessions(), self.backend)
+        self._counts.count(series, jobs)
+
+    def close(self) -> None:
+        """Close this process's connections, after the figures of what was refused or there already are written."""
+        if self._counts is not None:
+            self._counts.finish()
+        super().close()
 
     def _with_notice(self, session: Session, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
         """In the caller's transaction: where the database can, workers hear of it at the moment of its commit."""
@@ -125,7 +156,7 @@ class ProducerVerbs(Desk):
                 ticking.replace_earlier(session, tick)
             return enqueueing.enqueue(session, backend, controls, drafts)
 
-        answers = self.with_controls(work)
+        answers = self._counted(drafts, lambda: self.with_controls(work))
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return ticking.Ticked(tick=tick, enqueued=answers[0] if answers else None)
 

@@ -1,7 +1,8 @@
-"""What workers counted, added up in the database: by periods of five minutes for a day, and since ever (period 0).
+"""What was counted, added up in the database: by periods of five minutes for a day, and since ever (period 0).
 
-Each worker writes a few rows every some seconds, by primary key and in the order of it, so that two never wait for each
-other in a ring. Figures, not promises: a COMMIT whose answer was lost is repeated, and may then count twice.
+Each worker writes a few rows every some seconds, and so does a producer that was refused or met its job; by primary key
+and in the order of it, so that two never wait for each other in a ring. Figures, not promises: a COMMIT whose answer was
+lost is repeated, and may then count twice.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """What a worker counts while it works, for the roll-ups: by queue and kind, and never a job's own names.
 
 Series: `outcome:NAME`, `succeeded`, `failed`, `retried`, `dead`, `rescued`, `lease_lost`, `foreign:429` (and 502, 503, 504,
-timeout), and the durations `wait` and `run` on the ladder of `distributions` with their sums in microseconds.
+timeout), and the durations `wait` and `run` on the ladder of `distributions` with their sums in microseconds. Producers
+count `refused` and `duplicates` likewise, see `counting`.
 """
 
 import re
@@ -69,6 +70,11 @@ class Tally:
         with self._lock:
             counts, self._counts = self._counts, Counter()
         return [Count(*key, n) for key, n in sorted(counts.items())]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was counted since the last time."""
+        return not self._counts
 
     def give_back(self, counts: Sequence[Count]) -> None:
         """What could not be written is counted again."""

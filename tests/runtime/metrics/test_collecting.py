@@ -76,6 +76,15 @@ def test_an_empty_table_has_no_histogram_and_a_database_that_is_away_is_0() -> N
     assert render(down()).endswith("cron2queue_up 0\n")
 
 
+def test_what_never_happened_to_a_kind_is_0_so_that_the_first_time_is_an_increase() -> None:
+    totals = [Total("q", "k", "refused", 0, 3), Total("q", "other", "succeeded", 0, 1)]
+    text = render(families(StatusView(at=NOW, database="d", queues=()), Facts(totals=totals)))
+    for name in ("refused", "duplicates", "retried", "dead", "rescued", "lease_lost"):
+        expected = 3 if name == "refused" else 0
+        assert f'cron2queue_{name}_total{{queue="q",kind="k"}} {expected}\n' in text
+        assert f'cron2queue_{name}_total{{queue="q",kind="other"}} 0\n' in text
+
+
 def test_a_histogram_is_cumulative_and_ends_with_all() -> None:
     totals = [Total("q", "k", "run", rung(value), n) for value, n in ((0.01, 2), (3.0, 5), (10**7, 1))]
     text = render(

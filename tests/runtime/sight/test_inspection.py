@@ -239,6 +239,14 @@ def test_counting_stops_at_the_cap_and_says_so(database: Database) -> None:
     assert exact is not None and exact == heads
 
 
+def test_a_limit_above_the_cap_is_seen_all_the_same(database: Database) -> None:
+    accept(database.store(), 6)
+    (below,) = look(database).status(planned={"default": QueueSettings(name="default", depth_limit=7)}, cap=3).queues
+    (at,) = look(database).status(planned={"default": QueueSettings(name="default", depth_limit=6)}, cap=3).queues
+    assert (below.over_depth, below.waiting) == (False, Count(n=6))
+    assert (at.over_depth, at.waiting) == (True, Count(n=6))
+
+
 def test_every_query_of_a_status_uses_an_index(sqlite_database: Database) -> None:
     """With ten million rows a single scan would be seconds: no step of any plan may be a scan of jobs or attempts."""
     from sqlalchemy import event

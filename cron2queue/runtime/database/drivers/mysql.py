@@ -25,6 +25,7 @@ class MysqlDriver(Driver):
     now: ClassVar[str] = "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)"
 
     current_read: ClassVar[str] = " LOCK IN SHARE MODE"
+    short_waits: ClassVar[tuple[str, ...]] = ("SET SESSION innodb_lock_wait_timeout = 1",)
 
     def connect(self) -> Any:
         """Found rows instead of changed rows: a heartbeat that writes the same value again is still a heartbeat."""

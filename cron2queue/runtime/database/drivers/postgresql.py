@@ -21,6 +21,7 @@ class PostgresqlDriver(Driver):
     family: ClassVar[str] = "postgresql"
     now: ClassVar[str] = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
     single_statement_commits: ClassVar[bool] = True
+    short_waits: ClassVar[tuple[str, ...]] = ("SET LOCAL lock_timeout = '1s'",)
 
     def connect(self) -> Any:
         """A black hole is noticed by TCP in 30 s: psycopg itself never times out while reading."""
