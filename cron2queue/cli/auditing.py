@@ -113,7 +113,7 @@ def _read(request: Request) -> Sources:
         read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
-    remark(sources, verbose=request.verbose)
+    remark(sources, named=request.sources or (), verbose=request.verbose)
     return sources
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,13 +53,13 @@ def tell_unreadable(sources: Sources) -> None:
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
 
 
-def remark(sources: Sources, *, verbose: bool) -> None:
-    """The same, and which sources hold nothing."""
+def remark(sources: Sources, *, named: Collection[str] = (), verbose: bool) -> None:
+    """The same, and which sources hold nothing; one file among many of a folder or host is told only when asked."""
     tell_unreadable(sources)
     for path in sources.skipped if verbose else ():
         say(f"{path}: holds nothing like an entry")
+    told = {str(Path(each)) for each in named}
+    alone = verbose or not any(file.entries for file in sources.files)
     for file in sources.files:
-        if not file.entries and not file.malformed:
+        if not file.entries and not file.malformed and (alone or file.path in told):
             say(f"{file.path}: holds no entry: nothing to judge\n  remedy: name the crontab that starts the jobs")
-    if not sources.files and not sources.unreadable:
-        say("no crontab was found there\n  remedy: name a crontab file, or a folder like /etc/cron.d that holds some")

@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,7 @@ from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
 from cron2queue.crontab.kinds import Guess, has_entries
 from cron2queue.crontab.lines import CrontabFile, Kind
 from cron2queue.crontab.parser import parse
+from cron2queue.crontab.spool import without_heading
 
 __all__ = ["Sources", "Unreadable", "read"]
 
@@ -70,12 +72,20 @@ class _Reader:
 
     def run(self, sources: list[str]) -> None:
         if not sources:
-            self._everything()
+            self._told(str(self.host.top), self._everything)
         for source in sources:
-            try:
-                self._source(source)
-            except NotRead as failed:
-                self.unreadable.append(failed.told)
+            self._told(source, partial(self._source, source))
+
+    def _told(self, source: str, read: Callable[[], None]) -> None:
+        """Read it, and tell what cannot be read; a source that has nothing to read is such a one too."""
+        before = len(self.files), len(self.unreadable)
+        try:
+            read()
+        except NotRead as failed:
+            self.unreadable.append(failed.told)
+        if before == (len(self.files), len(self.unreadable)):
+            remedy = "name a crontab file, or a folder like /etc/cron.d that holds some"
+            self.unreadable.append(Unreadable(source, "no crontab was found there", remedy))
 
     def _source(self, source: str) -> None:
         if source == STDIN:
@@ -107,7 +117,7 @@ class _Reader:
             self._anacrontab(path)
             return
         place = self._place(path)
-        data = read_bytes(path)
+        data, heading_note = _as_written(read_bytes(path), place)
         if of_folder and place is None and not has_entries(data):
             self.skipped.append(str(path))
             return
@@ -119,7 +129,7 @@ class _Reader:
             data, path=str(path), dialect=dialect, kind=kind, user=owner if kind is Kind.USER else None,
             users=host.users if host else None, homes=host.homes if host else None,
         )  # fmt: skip
-        file = replace(_noted(file, note, kind_note), host=self.host.name)
+        file = replace(_noted(file, note, kind_note, heading_note), host=self.host.name)
         refused = self._refused(path, dialect, place, owner)
         self.files.append(replace(file, loaded=False, why=refused) if refused else file)
 
@@ -262,6 +272,12 @@ class _Reader:
 
 def _noted(file: CrontabFile, *notes: str | None) -> CrontabFile:
     return replace(file, notes=(*(note for note in notes if note), *file.notes))
+
+
+def _as_written(data: bytes, place: Guess | None) -> tuple[bytes, str | None]:
+    """A crontab of the spool without the lines of crontab(1), and the note that says so: lines count as its user sees them."""
+    written = without_heading(data) if place is not None and place.value == Kind.USER else data
+    return written, None if written is data else "lines are counted as crontab -e shows them: the spool has three more above"
 
 
 def _absolute(path: Path) -> Path:

@@ -10,12 +10,13 @@ import os
 import pwd
 import stat
 import subprocess
+import tempfile
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cron2queue.crontab.spool import without_heading
 from cron2queue.errors import Refused
-from cron2queue.plan.blocks import without_heading
 from cron2queue.plan.folder import replace
 from cron2queue.text import to_text
 
@@ -98,12 +99,17 @@ class UserCrontab(Live):
         # Another user's crontab is root's affair; crontab(1) says so itself.
         self._command = [program] if own else [program, "-u", user]
 
-    def _run(self, *words: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    def _run(self, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
         try:
-            return subprocess.run(
-                [*self._command, *words], input=data, capture_output=True, check=False, timeout=_SECONDS, env=environment
-            )
+            # Its input is there as a whole before it starts: at the end of a pipe whose writer was killed, crontab(1)
+            # would take the half of it, or nothing, for the new text.
+            with tempfile.TemporaryFile() as whole:
+                whole.write(data)
+                whole.seek(0)
+                return subprocess.run(
+                    [*self._command, *words], stdin=whole, capture_output=True, check=False, timeout=_SECONDS, env=environment
+                )
         except (OSError, subprocess.TimeoutExpired) as trouble:
             raise Refused(f"crontab(1) cannot be used: {trouble}", place=self.name) from None
 

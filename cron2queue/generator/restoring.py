@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
+from cron2queue.crontab.spool import without_heading
 from cron2queue.generator.conversion import Original
-from cron2queue.plan.blocks import found_blocks, restored, without_heading
+from cron2queue.plan.blocks import found_blocks, restored
 from cron2queue.plan.manifest import digest
 
 if TYPE_CHECKING:

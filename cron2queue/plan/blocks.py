@@ -6,21 +6,22 @@ A block can be found, checked and undone from the text alone, so that everything
     #*/5 * * * * www-data php /srv/shop/export.php
     */5 * * * * www-data flock -n ...
 
-In shadow the old line stays alive, as it was or started through the recorder, and the new one stands beside it.
+In shadow the old line stays alive, as it was or started through the recorder, and the new one stands beside it. A repaired
+line is what everything after it builds on: a later conversion takes it for the crontab's own, and only rollback undoes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
 _MARKER = re.compile(
-    rb"# cron2queue (?P<what>replaced|switched off|shadows|records and shadows) the next line on "
+    rb"# cron2queue (?P<what>replaced|repaired|switched off|shadows|records and shadows) the next line on "
     rb"(?P<on>\d{4}-\d\d-\d\d): (?P<name>[a-z0-9][a-z0-9_-]*)\n"
 )
-_LENGTHS = {"replaced": 2, "switched off": 1, "shadows": 2, "records and shadows": 3}
+_LENGTHS = {"replaced": 2, "repaired": 2, "switched off": 1, "shadows": 2, "records and shadows": 3}
 """How many lines stand below the marker."""
 
 
@@ -29,7 +30,7 @@ class Block:
     """One entry's replacement. `old` and `new` are physical lines with their line ends; `new` None: switched off.
 
     `shadow`: the old line stays alive, and the new one stands beside it. `recorded`: in its place, the old line with its
-    command started through the recorder.
+    command started through the recorder. `repaired`: `new` is the old line put right, and may be no entry.
     """
 
     name: str
@@ -38,9 +39,12 @@ class Block:
     new: bytes | None
     shadow: bool = False
     recorded: bytes | None = None
+    repaired: bool = False
 
     @property
     def _what(self) -> str:
+        if self.repaired:
+            return "repaired"
         if self.shadow:
             return "shadows" if self.recorded is None else "records and shadows"
         return "replaced" if self.new is not None else "switched off"
@@ -74,7 +78,10 @@ def _block_at(lines: list[bytes], start: int) -> tuple[Block, int] | None:
         return None
     first, *ours = following
     old = first if what == "shadows" else first[1:] if first.startswith(b"#") else None
-    if old is None or not _is_entry(old) or not all(_is_entry(line) for line in ours):
+    repaired = what == "repaired"
+    # A repaired line that was replaced in its turn is the old line of that block, and its own marker a plain comment.
+    fitting = not any(map(_MARKER.fullmatch, ours)) if repaired else all(map(_is_entry, ours))
+    if old is None or not _was_live(old) or not fitting:
         return None
     try:
         on = date.fromisoformat(marker["on"].decode())
@@ -87,8 +94,14 @@ def _block_at(lines: list[bytes], start: int) -> tuple[Block, int] | None:
         new=ours[-1] if ours else None,
         shadow=what.endswith("shadows"),
         recorded=ours[0] if len(ours) > 1 else None,
+        repaired=repaired,
     )
     return block, start + 1 + length
+
+
+def _was_live(line: bytes) -> bool:
+    """Whether cron read more in a line than a comment or nothing: a carriage return alone is something."""
+    return bool(line.strip(b" \t\n")) and not line.lstrip(b" \t").startswith(b"#")
 
 
 def _is_entry(line: bytes) -> bool:
@@ -119,9 +132,20 @@ def pieces(text: bytes) -> Iterator[Piece]:
             at = end
 
 
-def restored(text: bytes) -> bytes:
-    """The crontab without any replacement: each block gives way to the line that it replaced."""
-    return b"".join(piece.block.old if piece.block else piece.content for piece in pieces(text))
+def restored(text: bytes, repairs: Collection[bytes] = ()) -> bytes:
+    """The crontab without any replacement: each block gives way to the line that it replaced.
+
+    A repaired line stays, unless its block is one of `repairs`.
+    """
+    return b"".join(_undone(piece, repairs) for piece in pieces(text))
+
+
+def _undone(piece: Piece, repairs: Collection[bytes]) -> bytes:
+    return piece.block.old if piece.block and _gives_way(piece, repairs) else piece.content
+
+
+def _gives_way(piece: Piece, repairs: Collection[bytes]) -> bool:
+    return piece.block is not None and (not piece.block.repaired or piece.content in repairs)
 
 
 def found_blocks(text: bytes) -> list[Block]:
@@ -129,9 +153,15 @@ def found_blocks(text: bytes) -> list[Block]:
     return [piece.block for piece in pieces(text) if piece.block]
 
 
-def numbered_blocks(text: bytes) -> list[tuple[int, Block]]:
-    """The blocks with the numbers of their lines in the crontab without any block."""
-    return [(number, piece.block) for number, piece in enumerate(pieces(text), start=1) if piece.block]
+def numbered_blocks(text: bytes, repairs: Collection[bytes] = ()) -> list[tuple[int, Block]]:
+    """The blocks with the numbers of their lines in the crontab without any block, but for repairs that stay."""
+    found, number = [], 1
+    for piece in pieces(text):
+        gives_way = _gives_way(piece, repairs)
+        if piece.block and gives_way:
+            found.append((number, piece.block))
+        number += 1 if gives_way else piece.content.count(b"\n")
+    return found
 
 
 def replaced(original: bytes, blocks: Iterable[tuple[int, Block]]) -> bytes:
@@ -139,11 +169,3 @@ def replaced(original: bytes, blocks: Iterable[tuple[int, Block]]) -> bytes:
     by_line = dict(blocks)
     lines = physical_lines(original)
     return b"".join(by_line[number].content if number in by_line else line for number, line in enumerate(lines, start=1))
-
-
-def without_heading(data: bytes) -> bytes:
-    """The text as its user wrote it: Debian and FreeBSD put three lines of their own above it in the spool."""
-    lines = data.split(b"\n", 3)
-    if len(lines) == 4 and lines[0].startswith(b"# DO NOT EDIT THIS FILE") and all(x.startswith(b"# (") for x in lines[1:3]):
-        return lines[3]
-    return data

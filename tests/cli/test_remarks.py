@@ -39,10 +39,38 @@ def test_a_crontab_without_an_entry_is_told(tmp_path: Path, text: str) -> None:
     assert "remedy: " in ran.stderr
 
 
-def test_a_folder_without_a_crontab_is_told(tmp_path: Path) -> None:
-    ran = audit(str(tmp_path))
-    assert ran.returncode == 0
-    assert "no crontab was found there" in ran.stderr
+@pytest.mark.parametrize("words", [["audit"], ["show"], ["convert", "--into", "c2q"]])
+@pytest.mark.parametrize("how", ["folder", "cron.d", "cron.daily", "--root"])
+def test_a_folder_without_a_crontab_is_a_source_that_could_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], how: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / how.strip("-")
+    folder.mkdir()
+    (folder / ".placeholder").write_text("# nothing\n", encoding="utf-8")
+    ran = cron2queue(*words, *(["--root", "root"] if how == "--root" else [folder.name]))
+    assert ran.returncode == 3
+    assert f"{folder.name}: no crontab was found there\n  remedy: name a crontab file" in ran.stderr
+    assert not (tmp_path / "c2q").exists()
+
+
+def test_the_rest_is_still_reported_beside_an_empty_folder(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "crontab").write_text("7 * * * * true\n", encoding="utf-8")
+    ran = audit(str(tmp_path / "empty"), str(tmp_path / "crontab"))
+    assert ran.returncode == 3
+    assert "1 source not read" in ran.stdout
+    assert "7 * * * *" in ran.stdout or "true" in ran.stdout
+
+
+def test_of_the_files_of_a_folder_those_with_comments_alone_are_told_only_when_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "cron.d"
+    folder.mkdir()
+    (folder / "one").write_text("7 * * * * root true\n", encoding="utf-8")
+    (folder / "two").write_text("# 8 * * * * root true\n", encoding="utf-8")
+    assert audit(str(folder)).stderr == ""
+    assert "two: holds no entry" in audit(str(folder), "--verbose").stderr
+    assert "two: holds no entry" in audit(str(folder / "one"), str(folder / "two")).stderr
 
 
 @pytest.mark.parametrize("words", [["show"], ["observe", "--wrap"], ["convert", "--into", "c2q"]])

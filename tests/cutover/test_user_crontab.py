@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from command_line import run
 
+from cron2queue.crontab.spool import without_heading
 from cron2queue.cutover.live import UserCrontab
 from cron2queue.errors import Refused
-from cron2queue.plan.blocks import without_heading
 
 ORIGINAL = (
     b"# the user's own\nSHELL=/bin/sh\n*/5 * * * * /bin/import --all\n0 1 * * * /bin/report\n# end\n30 2 * * * /bin/old\n"

@@ -44,8 +44,6 @@ def perform(request: ShowRequest) -> int:
         read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     )
     tell_unreadable(sources)
-    if not sources.files and not sources.unreadable:
-        raise InputError("no crontab was found", remedy="name a file, or - to read standard input")
     if sources.files or request.format == "json":
         _write(_text(sources, asked, request), request.output)
     return InputError.exit_status if sources.unreadable else 0
