@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.bitcount import counters, minutes_of, peak, smeared
@@ -16,7 +17,8 @@ from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.timing import known_duration, runs_per_day, shortest_gap
 from cron2queue.analyser.verdicts import Decision, Verdict
 from cron2queue.crontab.clocks import offset_minutes
-from cron2queue.crontab.schedule import Calendar, Interval, zone_named
+from cron2queue.crontab.schedule import Calendar, Interval
+from cron2queue.crontab.zones import zone_named
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -173,8 +175,13 @@ def _busiest_host(subject: Subject) -> list[tuple[CrontabFile, Entry]]:
     return [(file, entry) for file, entry in subject.entries if host_of(file) == busiest]
 
 
-def _of_day(burdens: Sequence[Burden], day: int, *, planned: bool = False) -> list[int]:
-    """Counter planes of one day; runs of the day before reach into it."""
+def _of_day(burdens: Sequence[Burden], day: int) -> list[int]:
+    """Counter planes of one day."""
+    return counters(_alive(burdens, day))
+
+
+def _alive(burdens: Sequence[Burden], day: int, *, planned: bool = False) -> list[int]:
+    """Minutes of one day in which each is alive, a bit set for each copy; runs of the day before reach into it."""
     sets: list[int] = []
     for each in burdens:
         today, before = each.days >> day & 1, each.days >> (day - 1) & 1 if day else 1
@@ -182,7 +189,7 @@ def _of_day(burdens: Sequence[Burden], day: int, *, planned: bool = False) -> li
             continue
         mask = (WHOLE_DAY << DAY if today else 0) | (WHOLE_DAY if before else 0)
         sets.extend(bits >> DAY & WHOLE_DAY for bits in _masked(each, mask, planned=planned))
-    return counters(sets)
+    return sets
 
 
 def _masked(each: Burden, mask: int, *, planned: bool) -> list[int]:
@@ -205,8 +212,8 @@ def load_of(subject: Subject, verdicts: Mapping[EntryId, Verdict]) -> Load | Non
     if not ours:
         return None
     single = list({id(each.entry): each for each in ours}.values())
-    planes = [_of_day(ours, day) for day in _days_worth_a_look(ours)]
     days = _days_worth_a_look(ours)
+    planes = [_of_day(ours, day) for day in days]
     busiest = max(range(len(days)), key=lambda at: (peak(planes[at], WHOLE_DAY)[0], -days[at]))
     top, where = peak(planes[busiest], WHOLE_DAY)
     day = first + timedelta(days=days[busiest])
@@ -241,19 +248,22 @@ def _moment(day: date, minute: int, zone: ZoneInfo) -> datetime:
 def _lane(subject: Subject, each: Burden, day: date, verdicts: Mapping[EntryId, Verdict]) -> Lane:
     start, end = _moment(day, 0, subject.zone), _moment(day + timedelta(days=1), 0, subject.zone)
     entry_id = subject.id_of(each.file, each.entry)
-    fires = each.entry.schedule.fires_between(start, end, subject.zone)
+    starts = each.entry.schedule.times_between(start, end, subject.zone)
     verdict = verdicts.get(entry_id)
     return Lane(
         entry_id=entry_id,
         name=verdict.name if verdict else entry_id,
         line=each.entry.number,
-        starts=tuple(fire.at for fire in fires),
+        starts=tuple(starts),
         seconds=each.seconds,
     )
 
 
 def _planned(subject: Subject, burdens: Sequence[Burden], day: int, verdicts: Mapping[EntryId, Verdict]) -> int:
-    """The peak when jobs for the queue are worked one at a time, the rest skips while it runs, and the dropped are gone."""
+    """The peak when jobs for the queue are worked one at a time, the rest skips while it runs, and the dropped are gone.
+
+    The one worker is counted where a job that it takes is alive today, so that the plan never looks worse than today.
+    """
     stays, queued = [], []
     for each in burdens:
         verdict = verdicts.get(subject.id_of(each.file, each.entry))
@@ -262,6 +272,5 @@ def _planned(subject: Subject, burdens: Sequence[Burden], day: int, verdicts: Ma
             queued.append(each)
         elif decision is not Decision.DROP:
             stays.append(each)
-    planes = _of_day(stays, day, planned=True)
-    workers = 1 if queued else 0
-    return peak(planes, WHOLE_DAY)[0] + workers
+    worker = reduce(or_, _alive(queued, day, planned=True), 0)
+    return peak(counters([*_alive(stays, day, planned=True), worker]), WHOLE_DAY)[0]

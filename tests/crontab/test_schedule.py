@@ -1,6 +1,7 @@
 """Schedules as bit sets: what they name, how often, at what distance, and that nothing is searched for."""
 
 import itertools
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,7 @@ from cronsim import CronSim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, zone_named
+from cron2queue.crontab.schedule import AtReboot, Calendar, Interval
 
 UTC = ZoneInfo("UTC")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -107,17 +108,57 @@ def test_windows_cut_anywhere_give_the_same_fires_as_one(dialect: str, expressio
         assert instants == sorted(instants)
 
 
+ALL_KINDS_OF_DAYS = (utc(2026, 1, 1), utc(2027, 1, 1))
+
+
+@pytest.mark.parametrize("zone", [BERLIN, ZoneInfo("America/New_York"), ZoneInfo("Australia/Lord_Howe"), UTC], ids=str)
 @pytest.mark.parametrize("dialect", truth.MEASURED)
-def test_real_minutes_are_the_fires_without_their_datetimes(dialect: str) -> None:
-    for expression in ("*/15 * * * *", "30 2 * * *", "0-59 2 * * *"):
+def test_real_minutes_and_times_are_the_fires_without_the_rest(dialect: str, zone: ZoneInfo) -> None:
+    for expression in ("*/15 * * * *", "30 2 * * *", "0-59 2 * * *", "7 1,2,3 * * 0"):
         schedule = calendar(expression, dialect)
-        span = (utc(2026, 1, 1), utc(2027, 1, 1), BERLIN)
-        assert schedule.real_minutes(*span) == [int(fire.at.timestamp()) // 60 for fire in schedule.fires_between(*span)]
+        fires = list(schedule.fires_between(*ALL_KINDS_OF_DAYS, zone))
+        instants = [fire.at.timestamp() for fire in fires]
+        assert [minute * 60 for minute in schedule.real_minutes(*ALL_KINDS_OF_DAYS, zone)] == instants
+        assert [at.timestamp() for at in schedule.times_between(*ALL_KINDS_OF_DAYS, zone)] == instants
+
+
+@pytest.mark.parametrize("host", [BERLIN, UTC], ids=str)
+@pytest.mark.parametrize("own", ["America/New_York", "EST5EDT,M3.2.0,M11.1.0", "Asia/Kolkata"])
+def test_real_minutes_and_times_are_those_of_the_zone_of_the_entry_too(own: str, host: ZoneInfo) -> None:
+    for expression in ("*/30 * * * *", "30 2 * * *"):
+        schedule = replace(calendar(expression, "cronie"), zone=own)
+        instants = [fire.at.timestamp() for fire in schedule.fires_between(*ALL_KINDS_OF_DAYS, host)]
+        assert len(instants) > 300
+        assert [minute * 60 for minute in schedule.real_minutes(*ALL_KINDS_OF_DAYS, host)] == instants
+        assert [at.timestamp() for at in schedule.times_between(*ALL_KINDS_OF_DAYS, host)] == instants
 
 
 def test_minutes_between_are_the_wall_minutes() -> None:
     found = calendar("30 1 * * *").minutes_between(datetime(1970, 1, 1), datetime(1970, 1, 4))
-    assert found == [90, 1530, 2970]
+    assert list(found) == [90, 1530, 2970]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        (datetime(2026, 1, 29), datetime(2026, 2, 12)), (datetime(2026, 1, 1, 0, 7), datetime(2026, 1, 3, 5, 11)),
+        (datetime(2026, 1, 1, 3, 0, 1), datetime(2026, 1, 1, 3, 50)),
+        (datetime(1969, 12, 30, 7, 31), datetime(1970, 1, 2, 1, 2)),
+        (datetime(6053, 1, 20), datetime(6053, 1, 26)), (datetime(1, 1, 1), datetime(1, 1, 3)),
+        (datetime(9999, 12, 30), datetime(9999, 12, 31, 23)), (datetime(2026, 1, 2), datetime(2026, 1, 1)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "expression", ["*/5 * * * *", "3,17,58 2-4 * * *", "0 0 * * *", "59 23 * * 1-5", "* * * * *", "0 0 30 2 *"]
+)
+def test_minutes_between_are_each_minute_that_matches_wherever_the_window_is_cut(
+    expression: str, begin: datetime, end: datetime
+) -> None:
+    schedule, epoch = calendar(expression), datetime(1970, 1, 1)
+    first = -((epoch - begin) // timedelta(minutes=1))
+    each = itertools.takewhile(lambda minute: epoch + timedelta(minutes=minute) < end, itertools.count(first))
+    wanted = [minute for minute in each if schedule.matches(epoch + timedelta(minutes=minute))]
+    assert list(schedule.minutes_between(begin, end)) == wanted
 
 
 def test_a_restarted_daemon_knows_the_offset_that_a_running_one_missed() -> None:
@@ -129,16 +170,9 @@ def test_a_restarted_daemon_knows_the_offset_that_a_running_one_missed() -> None
     assert [f"{fire.at:%d %H:%M}" for fire in restarted] == ["02 12:00"]
 
 
-@pytest.mark.parametrize(
-    ("name", "offset"),
-    [("Europe/Berlin", 1), (":Europe/Berlin", 1), ("UTC+3", -3), ("FOO-02", 2), ("No/Where", 0), ("../etc/passwd", 0), ("", 0)],
-)
-def test_a_zone_is_taken_as_the_c_library_takes_it(name: str, offset: int) -> None:
-    assert zone_named(name).utcoffset(datetime(2026, 1, 1)) == timedelta(hours=offset)
-
-
 def test_boot_and_intervals_are_schedules_too() -> None:
     assert list(AtReboot().fires_between(utc(2026, 1, 1), utc(2027, 1, 1), UTC)) == []
+    assert list(AtReboot().times_between(utc(2026, 1, 1), utc(2027, 1, 1), UTC)) == []
     fires = Interval(seconds=90).next_fires(utc(2026, 1, 1), BERLIN, 2)
     assert [fire.at.isoformat() for fire in fires] == ["2026-01-01T01:01:30+01:00", "2026-01-01T01:03:00+01:00"]
     assert Interval(seconds=60).runs_per_day == 1440
