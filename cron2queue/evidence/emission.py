@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.blocks import Limits, Tale, blocks
+from cron2queue.evidence.condensing import Condenser
 from cron2queue.evidence.filtering import sieved, worth_sieving
 from cron2queue.evidence.inputs import LogFile, LogSet
 from cron2queue.evidence.log_format import Event, Op
@@ -43,14 +45,20 @@ class Look:
     """Files without any start of a job."""
 
 
-def emitted(log_set: LogSet, look: Look) -> Iterator[list[Event]]:
-    """The events of a set, oldest file first, in lists of those of one block."""
+def emitted(log_set: LogSet, look: Look, *, together: bool) -> Iterator[list[Event] | Batch]:
+    """The events of a set, oldest file first, in lists of those of one block; `together`: in short, where that is possible."""
     newest = (look.at + timedelta(days=1)).astimezone(look.zone).replace(tzinfo=None)
     samples = [sampled(file) for file in log_set.files]
     years = _years(log_set.files, samples, newest)
     formats = Formats(new_formats())
     for file, year, stamps in zip(log_set.files, years, samples, strict=True):
-        yield from _file(file, Clock(look.zone, year, newest), stamps, formats, look)
+        yield from _file(file, Clock(look.zone, year, newest), stamps, formats, look, together=together)
+
+
+def events_of(log_set: LogSet, look: Look) -> Iterator[list[Event]]:
+    """The events of a set one by one, so that they can be merged with those of others."""
+    for events in emitted(log_set, look, together=False):
+        yield events.events() if isinstance(events, Batch) else events
 
 
 def _years(files: Sequence[LogFile], samples: Sequence[Sequence[bytes | None]], newest: datetime) -> list[int]:
@@ -76,12 +84,20 @@ def _bound(last: LogFile, stamps: Sequence[bytes], newest: datetime) -> datetime
     return bound if last.dated or before < _NOT_LONG else newest
 
 
-def _file(file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look) -> Iterator[list[Event]]:
+def _file(
+    file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look, *, together: bool
+) -> Iterator[list[Event] | Batch]:
     account = _Account(file=file, clock=clock.afresh(), look=look)
+    condenser: Condenser | None = None
     for reader, block in _blocks(file, clock, stamps, formats, look):
         account.block(reader, block)
-        events = reader.events(block)
-        if events:
+        if together and condenser is None and isinstance(reader, SyslogReader):
+            condenser = Condenser(reader, formats, clock)
+        batch = condenser.batch(block) if condenser is not None else None
+        if batch is not None:
+            account.reached(batch.first, batch.last, starts=True)
+            yield batch
+        elif events := reader.events(block):
             account.events(events)
             yield events
         if look.progress is not None:
@@ -130,8 +146,11 @@ class _Account:
 
     def events(self, events: Sequence[Event]) -> None:
         """Its events."""
-        start, end = events[0].at, events[-1].at
-        self.starts = self.starts or any(event.op is Op.START for event in events)
+        self.reached(events[0].at, events[-1].at, starts=any(event.op is Op.START for event in events))
+
+    def reached(self, start: float, end: float, *, starts: bool) -> None:
+        """What the events of one block cover, and whether jobs are started among them."""
+        self.starts = self.starts or starts
         self.seen = Span(min(start, self.seen.start) if self.seen else start, max(end, self.seen.end) if self.seen else end)
 
     def close(self, stamps: Sequence[bytes]) -> None:

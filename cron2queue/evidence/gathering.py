@@ -12,8 +12,9 @@ from pathlib import Path
 
 from cron2queue.crontab.lines import CrontabFile, entry_ids
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.book import HOW_TO_GET_EVIDENCE, EvidenceBook, Overlap
-from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted, rotated_together
+from cron2queue.evidence.emission import Look, Progress, Span, covered, emitted, events_of, rotated_together
 from cron2queue.evidence.emptiness import nothing_to_do as says_nothing_to_do
 from cron2queue.evidence.inputs import LogFile, LogSet, log_sets, spooled
 from cron2queue.evidence.ledger import Ledger
@@ -107,12 +108,17 @@ def _names(logs: Sequence[Path], journal: Path | None, observations: Path | None
 def _read_logs(
     sets: Sequence[LogSet], journals: Sequence[LogSet], look: Look, ledger: Ledger, says: Callable[[str], bool]
 ) -> dict[bytes, int]:
-    streams = [(emitted(each, look), False) for each in sets] + [(emitted(each, look), True) for each in journals]
-    merger = Merger(streams)
+    alone = len(sets) + len(journals) == 1
     pairers: dict[bytes, Pairer] = {}
     hosts: dict[bytes, int] = {}
-    for events in merger if streams else ():
-        _pair(events, pairers, hosts, lambda: Pairer(ledger, SessionPairing(ledger, ordered=len(streams) == 1), says))
+
+    def new() -> Pairer:
+        return Pairer(ledger, SessionPairing(ledger, ordered=alone), says)
+
+    merger = Merger([(events_of(each, look), False) for each in sets] + [(events_of(each, look), True) for each in journals])
+    only = emitted((*sets, *journals)[0], look, together=not ledger.heard) if alone else None
+    for events in merger if only is None else only:
+        _pair(events, pairers, hosts, new)
     for pairer in pairers.values():
         pairer.finish()
     if merger.doubles:
@@ -120,14 +126,29 @@ def _read_logs(
     return hosts
 
 
-def _pair(events: list[Event], pairers: dict[bytes, Pairer], hosts: dict[bytes, int], new: Callable[[], Pairer]) -> None:
+def _pair(
+    events: list[Event] | Batch, pairers: dict[bytes, Pairer], hosts: dict[bytes, int], new: Callable[[], Pairer]
+) -> None:
+    if isinstance(events, Batch):
+        if _of_host(events.host, pairers, new).take_together(events):
+            _count_host(events.host, hosts, len(events.begun))
+            return
+        events = events.events()
     for host, of_host in groupby(events, key=_host):
-        pairer = pairers.get(host)
-        if pairer is None:
-            pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
-        pairer.take(of_host)
-        if host in hosts or len(hosts) < _MOST_HOSTS:
-            hosts[host] = hosts.get(host, 0) + 1
+        _of_host(host, pairers, new).take(of_host)
+        _count_host(host, hosts, 1)
+
+
+def _of_host(host: bytes, pairers: dict[bytes, Pairer], new: Callable[[], Pairer]) -> Pairer:
+    pairer = pairers.get(host)
+    if pairer is None:
+        pairer = pairers[host] = next(iter(pairers.values())) if len(pairers) >= _MOST_HOSTS else new()
+    return pairer
+
+
+def _count_host(host: bytes, hosts: dict[bytes, int], count: int) -> None:
+    if host in hosts or len(hosts) < _MOST_HOSTS:
+        hosts[host] = hosts.get(host, 0) + count
 
 
 def _book(
@@ -192,7 +213,7 @@ def _skipped(look: Look, hosts: dict[bytes, int], share: float) -> Iterator[str]
 
 
 def _overlaps(ledger: Ledger) -> Iterator[Overlap]:
-    for met, live, later, _ in ledger.meetings.pairs.values():
+    for met, live, later in ledger.meetings.pairs.values():
         if isinstance(met, int) and isinstance(live, Tally) and isinstance(later, Tally):
             starts = min(later.starts, later.starts)
             yield from (

@@ -1,11 +1,13 @@
 """Keeps the account of all runs: by entry, between entries, and of what belongs to none."""
 
-from bisect import bisect_right
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import cast
 
 from cron2queue.crontab.lines import EntryId
+from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import Ending, Subject
 from cron2queue.evidence.matching import Index, Strangers
 from cron2queue.evidence.pairing import Started
@@ -23,19 +25,29 @@ _HOUR = 3_600.0
 _RECORDED = Tally(())
 
 
+class Later:
+    """A start of which nothing is known but whose it is, and since when: who was alive then is noted here."""
+
+    __slots__ = ("met", "met_by", "tally")
+
+    def __init__(self, tally: object) -> None:
+        self.tally = tally
+        self.met = False
+        self.met_by: tuple[object, ...] = ()
+
+
 class Meetings:
     """Who was alive when another began: counted when a run's end is known, from the starts that fell into it."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
-        self._starts: list[Started] = []
+        self._starts: list[Started | Later | Tally] = []
+        """A tally stands for a start of its own that nobody has met yet."""
         self.pairs: dict[tuple[int, int], list[object]] = {}
 
     def add(self, start: Started) -> None:
         """One start of an entry."""
-        if len(self._times) >= _MOST_RECENT:
-            keep = max(_MOST_RECENT // 2, bisect_right(self._times, start.at - _HORIZON))
-            del self._times[:keep], self._starts[:keep]
+        self._make_room(start.at)
         if self._times and start.at < self._times[-1]:  # out of order: beside its like
             place = bisect_right(self._times, start.at)
             self._times.insert(place, start.at)
@@ -44,15 +56,31 @@ class Meetings:
             self._times.append(start.at)
             self._starts.append(start)
 
-    def ended(self, start: Started, at: float) -> None:
-        """The run lived until then: every start in between met it."""
+    def add_all(self, times: Sequence[float], starts: Sequence["Started | Tally"]) -> None:
+        """Many starts of entries, in the order of time, none before those that are known."""
+        self._make_room(times[0])
+        self._times.extend(times)
+        self._starts.extend(starts)
+
+    def _make_room(self, at: float) -> None:
+        if len(self._times) >= _MOST_RECENT:
+            keep = max(_MOST_RECENT // 2, bisect_right(self._times, at - _HORIZON))
+            del self._times[:keep], self._starts[:keep]
+
+    @property
+    def last(self) -> float:
+        """When the latest start was."""
+        return self._times[-1] if self._times else -inf
+
+    def ended(self, tally: Tally, begun: float, at: float) -> None:
+        """A run that began then lived until `at`: every start in between met it."""
         times = self._times
-        if not times or times[-1] <= start.at:
+        if not times or times[-1] <= begun:
             return
-        for place in range(bisect_right(times, start.at), len(times)):
+        for place in range(bisect_right(times, begun), len(times)):
             if times[place] >= at:
                 return
-            self._meet(cast("Tally", start.tally), self._starts[place])
+            self._meet(tally, place)
 
     def undecided(self, start: Started, low: float, high: float | None) -> bool:
         """Whether the next start of its entry may or may not have met a run of at least `low` and at most `high` seconds."""
@@ -60,23 +88,32 @@ class Meetings:
             return True
         first = bisect_right(self._times, start.at + low)
         last = bisect_right(self._times, start.at + high)
-        return any(self._starts[place].tally is start.tally for place in range(first, last))
+        return any(_whose(each) is start.tally for each in self._starts[first:last])
 
-    def _meet(self, live: Tally, later: Started) -> None:
+    def _meet(self, live: Tally, place: int) -> None:
+        later = self._starts[place]
+        if isinstance(later, Tally):
+            later = self._starts[place] = Later(later)
         tally = cast("Tally", later.tally)
         if tally is live:
             if not later.met:
                 later.met = True
                 live.met += 1
-            return
+        elif live not in later.met_by:
+            self._count(live, tally, later)
+
+    def _count(self, live: Tally, tally: Tally, later: Started | Later) -> None:
         pair = (id(live), id(tally))
         known = self.pairs.get(pair)
-        if known is None:
-            if len(self.pairs) < _MOST_PAIRS:
-                self.pairs[pair] = [1, live, tally, later]
-        elif known[3] is not later:
+        if known is not None:
             known[0] = cast("int", known[0]) + 1
-            known[3] = later
+        elif len(self.pairs) < _MOST_PAIRS:
+            self.pairs[pair] = [1, live, tally]
+        later.met_by = (*later.met_by, live)
+
+
+def _whose(start: "Started | Later | Tally") -> object:
+    return start if isinstance(start, Tally) else start.tally
 
 
 class Ledger:
@@ -112,10 +149,7 @@ class Ledger:
 
     def started(self, start: Started) -> bool:
         """A start, at once; of what belongs to no entry, only the start is counted."""
-        try:
-            tally = self._by_subject[start.subject]
-        except KeyError:
-            tally = self._remember(start.subject)
+        tally = self._tally_of(start.subject)
         if tally is _RECORDED:
             return False
         at = start.at
@@ -136,21 +170,77 @@ class Ledger:
         self.meetings.add(start)
         return True
 
+    def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
+        """All starts of a batch, those that wait for their ends by their places; only while nobody listens."""
+        tallies = [self._tally_of(share.subject) for share in batch.shares]
+        times, whose = batch.begun, batch.whose
+        column: list[Started | Tally | None] = [tallies[number] for number in whose]
+        if _RECORDED in tallies:
+            kept = [place for place, tally in enumerate(column) if tally is not _RECORDED]
+            times, whose = [times[place] for place in kept], [whose[place] for place in kept]
+        if not times:
+            return
+        self._count_all(times, whose, tallies, batch)
+        for place, start in waiting.items():
+            tally = column[place]
+            if tally is not _RECORDED:
+                start.tally, column[place] = tally, start if tally is not None else None
+        pairs = [(at, each) for at, each in zip(batch.begun, column, strict=True) if each is not None and each is not _RECORDED]
+        if pairs:
+            self.meetings.add_all([at for at, _ in pairs], [each for _, each in pairs])
+
+    def _count_all(self, times: list[float], whose: list[int], tallies: list[Tally | None], batch: Batch) -> None:
+        """These starts, none of which a recording has, too."""
+        self.first, self.last = min(self.first, times[0]), max(self.last, times[-1])
+        self.active_hours.update(_hours(times))
+        self.runs += len(times)
+        latest: dict[int, float] | None = None
+        for number, count in sorted(Counter(whose).items()):
+            tally, share = tallies[number], batch.shares[number]
+            if tally is not None:
+                self.matched += count
+                tally.start_all(count, share.source)
+                continue
+            latest = latest or dict(zip(whose, times, strict=True))
+            self.strangers.add(share.subject, latest[number], count)
+
+    def ended_all(self, batch: Batch) -> None:
+        """The closed runs of a batch."""
+        tallies = [self._tally_of(share.subject) for share in batch.shares]
+        for tally, share in zip(tallies, batch.shares, strict=True):
+            if tally is not None and tally is not _RECORDED and share.starts:
+                self.last = max(self.last, share.ends[-1])
+                tally.end_all(share.starts, share.ends, share.pairing)
+        for number, begun, at in batch.met:
+            tally = tallies[number]
+            if tally is not None and tally is not _RECORDED and not tally.background:
+                self.meetings.ended(tally, begun, at)
+
+    @property
+    def heard(self) -> bool:
+        """Whether somebody wants to hear of each run."""
+        return self._listen is not None
+
+    @property
+    def latest(self) -> float:
+        """When the latest start of an entry was, in seconds since 1970."""
+        return self.meetings.last
+
     def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
         """An end with a known duration."""
-        if at > self.last:
-            self.last = at
         tally = start.tally
         if self._listen is not None:
             self._listen(_run(start, ending, ended=at, pairing=pairing))
         if not isinstance(tally, Tally):
             return
+        if at > self.last:
+            self.last = at
         if tally.background:
             tally.end_of_shell(at, ending)
             return
         tally.end(start.at, at - start.at, ending, pairing)
         tally.judged += 1
-        self.meetings.ended(start, at)
+        self.meetings.ended(tally, start.at, at)
         if start.met_at_start:
             self._count_met(start, tally)
 
@@ -169,7 +259,7 @@ class Ledger:
             tally.undecided += 1
         else:
             tally.judged += 1
-        self.meetings.ended(start, start.at + low)
+        self.meetings.ended(tally, start.at, start.at + low)
         self._count_met(start, tally)
 
     @staticmethod
@@ -195,7 +285,7 @@ class Ledger:
         """A start that the daemon skipped, since the run before was alive."""
         self.last = max(self.last, at)
         self.first = min(self.first, at)
-        tally = self._remember(subject)
+        tally = self._tally_of(subject)
         if tally is not None:
             tally.start(at, source)
             tally.met += 1
@@ -208,6 +298,13 @@ class Ledger:
     def reports(self, what: str, source: str) -> None:
         """The source tells of all output, or of all failures."""
         self.told.add((source, what))
+
+    def _tally_of(self, subject: Subject) -> Tally | None:
+        """Whose runs these are: None for nobody's, `_RECORDED` for those that the recording has."""
+        try:
+            return self._by_subject[subject]
+        except KeyError:
+            return self._remember(subject)
 
     def _remember(self, subject: Subject) -> Tally | None:
         ids = self._index.of(subject)
@@ -222,6 +319,15 @@ class Ledger:
             self._by_subject.clear()
         self._by_subject[subject] = tally
         return tally
+
+
+def _hours(times: Sequence[float]) -> Iterator[int]:
+    """The hours since 1970 of these times, which are in order."""
+    place = 0
+    while place < len(times):
+        hour = int(times[place] // _HOUR)
+        yield hour
+        place = bisect_left(times, (hour + 1) * _HOUR, place)
 
 
 def _run(

@@ -164,14 +164,14 @@ class Strangers:
         self._last: dict[tuple[str, str], float] = {}
         self.total = 0
 
-    def add(self, subject: Subject, at: float) -> None:
-        """One run of nobody's."""
-        self.total += 1
+    def add(self, subject: Subject, at: float, count: int = 1) -> None:
+        """Runs of nobody's, the last of them then."""
+        self.total += count
         if (subject.hint or "").startswith("anacron:"):
             return  # scheduled in an /etc/anacrontab that was not given
         who = (subject.user, subject.command)
         if who in self._counts or len(self._counts) < _MOST_LISTED:
-            self._counts[who] += 1
+            self._counts[who] += count
             self._last[who] = at
 
     def named(self, changed: Mapping[str, float]) -> tuple[tuple[str, str, int], ...]:

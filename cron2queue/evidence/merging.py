@@ -51,9 +51,6 @@ class Merger:
         self.doubles = 0
 
     def __iter__(self) -> Iterator[list[Event]]:
-        if len(self._streams) == 1:
-            yield from self._streams[0].source
-            return
         while True:
             for stream in self._streams:
                 stream.fill()

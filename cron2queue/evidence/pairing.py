@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol
 
+from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
 from cron2queue.evidence.runs import Pairing
 
-_LONGEST_QUEUE = 64
+LONGEST_QUEUE = 64
 _MOST_KEYS = 20_000
 _FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
 _CLOCK_STEP = 2.0
@@ -21,7 +22,20 @@ _WRAP = 10_000  # a process id this much smaller than its parent's is later all 
 class Started:
     """A start that waits for its end. Mutable and bare, since millions of them pass by."""
 
-    __slots__ = ("at", "child", "done", "doubtful", "met", "met_at_start", "pid", "place", "source", "subject", "tally")
+    __slots__ = (
+        "at",
+        "child",
+        "done",
+        "doubtful",
+        "met",
+        "met_at_start",
+        "met_by",
+        "pid",
+        "place",
+        "source",
+        "subject",
+        "tally",
+    )
 
     def __init__(self, at: float, subject: Subject, source: str, pid: int, child: int, place: int) -> None:
         self.at = at
@@ -32,6 +46,7 @@ class Started:
         self.place = place
         self.tally: object = None
         self.done = self.doubtful = self.met = self.met_at_start = False
+        self.met_by: tuple[object, ...] = ()
 
 
 class Found(Protocol):
@@ -48,6 +63,16 @@ class Found(Protocol):
 
     def cut(self, start: Started) -> None:
         """Its end was cut off: by the log's edge, a reboot, or a gap."""
+
+    def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
+        """All starts of a batch, those that wait for their ends by their places."""
+
+    def ended_all(self, batch: Batch) -> None:
+        """The closed runs of a batch."""
+
+    @property
+    def latest(self) -> float:
+        """When the latest start was, in seconds since 1970."""
 
     def endless(self, start: Started) -> None:
         """Its source never writes ends."""
@@ -76,6 +101,13 @@ class Sessions(Protocol):
 
     def forget(self, pid: int) -> None:
         """No session is needed for this parent."""
+
+    def forget_all(self, pids: Iterable[int]) -> None:
+        """No session is needed for these parents."""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether no session has been seen yet."""
 
     def cut(self) -> None:
         """Nothing that runs now will be seen to end."""
@@ -125,15 +157,52 @@ class Pairer:
         for event in events:
             acts[event[1]](event)
 
+    def take_together(self, batch: Batch) -> bool:
+        """A block in short; False when what is known from before may change what it says: it is to be taken as events."""
+        loggers = set(map(int, batch.pids))
+        if not self._holds(batch, loggers):
+            return False
+        self._sessions.forget_all(loggers)
+        waiting = {place: self._begun(event) for place, event in batch.left if place >= 0}
+        self._found.began_all(batch, waiting)
+        for place, event in batch.left:
+            if place >= 0:
+                self._wait(event, waiting[place], wanted=waiting[place].tally is not None)
+            else:
+                self._acts[event[1]](event)
+        self._ends_by_text.update(share.source for share in batch.shares if share.alive is not None)
+        self._found.ended_all(batch)
+        return True
+
+    def _holds(self, batch: Batch, loggers: set[int]) -> bool:
+        """Whether nothing from before the block belongs to what was taken together in it."""
+        if batch.begun[0] < self._found.latest or (batch.bare and not self._sessions.unknown):
+            return False
+        noted = {key[0] for key in self._by_key if isinstance(key, tuple)} | {pid for pid, _ in self._failed}
+        if not loggers.isdisjoint(noted) or not loggers.isdisjoint(self._wrote):
+            return False
+        return all(
+            share.alive == sum(not each.done for each in self._queued(share.subject))
+            for share in batch.shares
+            if share.alive is not None
+        )
+
     def finish(self) -> None:
         """The log's end: whatever still runs was cut off."""
         self._cut_all()
 
     def _start(self, event: Event) -> None:
-        at, _, key, subject, pid, child, detail, _, source = event
+        start = self._begun(event)
+        self._wait(event, start, wanted=self._found.started(start))
+
+    def _begun(self, event: Event) -> Started:
+        at, _, _, subject, pid, child, _, _, source = event
         self._place += 1
-        start = Started(at, subject or _NOBODY, source, pid, child, self._place)
-        wanted = self._found.started(start)
+        return Started(at, subject or _NOBODY, source, pid, child, self._place)
+
+    def _wait(self, event: Event, start: Started, *, wanted: bool) -> None:
+        """From now on its end may come."""
+        _, _, key, _, pid, child, detail, _, _ = event
         if key is not None:
             if wanted:
                 self._keep(key, start)
@@ -160,7 +229,7 @@ class Pairer:
             if len(self._by_text) >= _MOST_KEYS:
                 self._by_text.clear()
             queue = self._by_text[start.subject] = deque()
-        while queue and (queue[0].done or len(queue) >= _LONGEST_QUEUE):
+        while queue and (queue[0].done or len(queue) >= LONGEST_QUEUE):
             gone = queue.popleft()
             if not gone.done:
                 self._found.endless(gone)

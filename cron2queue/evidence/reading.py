@@ -115,11 +115,19 @@ class SyslogReader:
                 else:
                     append(new(kind, (at, op, None, subject, pid, 0, detail, host, source)))
                 continue
-            event = self._other(at, host, tag, pid, _whole(user, verb, child, rest))
+            event = self._other(at, host, tag, pid, whole(user, verb, child, rest))
             if event is not None:
                 append(event)
             self._learn(tag, verb, numbered=child != b"")
         return found
+
+    def one(self, line: bytes) -> Event | None:
+        """What a single line says, of whatever shape."""
+        found = self._any.match(b"\n" + line)
+        if found is None:
+            return None
+        stamp, host, tag, pid, user, verb, child, rest = (part or b"" for part in found.groups())
+        return self._other(self._seconds(stamp), host, tag, pid, whole(user, verb, child, rest))
 
     def _other(self, at: float, host: bytes, tag: bytes, pid: bytes, text: bytes) -> Event | None:
         return self._formats.read(at, host, tag, int(pid or 0), text, NO_FIELDS)
@@ -142,7 +150,7 @@ class SyslogReader:
         return self._iso[shape]
 
 
-def _whole(user: bytes, verb: bytes, child: bytes, rest: bytes) -> bytes:
+def whole(user: bytes, verb: bytes, child: bytes, rest: bytes) -> bytes:
     """The message as it was before the pattern took it apart."""
     if not verb:
         return rest

@@ -6,13 +6,15 @@ known: each command gets the bounds of the sessions that can be its own, by time
 log, by the order of the lines. What must be so after that is good; the rest stays ambiguous.
 """
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cron2queue.evidence.log_format import NO_ENDING, Ending
 from cron2queue.evidence.pairing import Found, Started, may_be_child
 from cron2queue.evidence.runs import Pairing
 
-_APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
+APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
 _ONE_MOMENT = 55.0
 _LARGEST_HERD = 200
 _MOST_HERDS = 5_000
@@ -52,13 +54,29 @@ class SessionPairing:
         self._gathering: dict[str, Herd] = {}
         self._waiting: dict[int, Herd] = {}
         self._open: dict[int, tuple[Session, Herd]] = {}
+        self._before: deque[Started] | None = deque()
+        """While no session has ever been seen: the commands that one may still belong to."""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether no session has been seen yet."""
+        return self._before is not None
 
     def started(self, start: Started) -> None:
         """A command was logged by the grandchild."""
+        if self._before is not None:
+            self._before.append(start)
+            while self._before[0].at < start.at - APART:
+                self._before.popleft()
+            return
         self._herd(start.subject.user, start.at).starts.append(start)
 
     def opened(self, at: float, user: str, pid: int, place: int) -> None:
         """A session was opened by the parent."""
+        if self._before is not None:
+            waiting, self._before = self._before, None
+            for start in waiting:
+                self.started(start)
         herd = self._herd(user, at)
         session = Session(opened=at, pid=pid, place=place)
         herd.sessions.append(session)
@@ -81,6 +99,14 @@ class SessionPairing:
         if session is not None and herd is not None:
             herd.sessions.remove(session)
             herd.alive -= 1
+            if not herd.sessions and not herd.starts:
+                self._gathering = {user: each for user, each in self._gathering.items() if each is not herd}
+
+    def forget_all(self, pids: Iterable[int]) -> None:
+        """No session is needed for these parents."""
+        if self._open:
+            for pid in pids:
+                self.forget(pid)
 
     def cut(self) -> None:
         """Nothing that runs now will be seen to end."""
@@ -92,7 +118,7 @@ class SessionPairing:
 
     def _herd(self, user: str, at: float) -> Herd:
         herd = self._gathering.get(user)
-        if herd is None or not herd.first - _APART <= at <= min(herd.last + _APART, herd.first + _ONE_MOMENT):
+        if herd is None or not herd.first - APART <= at <= min(herd.last + APART, herd.first + _ONE_MOMENT):
             if herd is not None:
                 self._seal(herd)
             herd = self._gathering[user] = Herd(first=at, last=at)

@@ -20,6 +20,7 @@ LATEST = 4_102_444_800.0
 """2100-01-01: no log has later lines, and arithmetic with any sane time stays safe."""
 _NEARLY_A_YEAR = timedelta(days=363)
 _REMEMBERED = 100
+State = tuple[int, datetime | None, bool, dict[bytes, float], bytes]
 
 
 class NoStamp(ValueError):
@@ -127,6 +128,23 @@ class Clock(LocalTime):
             return base + 60 * _number(stamp[14:16]) + float(stamp[17:19] + fraction)
         except (ValueError, OverflowError) as wrong:
             raise NoStamp(stamp) from wrong
+
+    def minute(self, stamp: bytes, zone: bytes) -> float:
+        """Seconds since 1970 at which a minute begins that is never repeated; raises NoStamp for any other."""
+        at = self.seconds(stamp + b":00" + zone)
+        hour = stamp[:9] if len(stamp) == 12 else stamp[:13] + zone
+        if hour not in self._hours:
+            raise NoStamp(stamp)
+        return at
+
+    def state(self) -> State:
+        """Where it is, for `restore`."""
+        return self._year, self._last, self._folded, dict(self._hours), self._day
+
+    def restore(self, state: State) -> None:
+        """Go back to where it was."""
+        self._year, self._last, self._folded, hours, self._day = state
+        self._hours = dict(hours)
 
     def of(self, year: int, month: int, day: int, hour: int, minute: int, second: float) -> float:
         """Seconds since 1970 of a wall time with a known year."""

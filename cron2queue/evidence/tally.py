@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from operator import mul
+from operator import mul, sub
 
 from cron2queue.evidence.emptiness import Costs, emptiness
 from cron2queue.evidence.log_format import NO_ENDING, Ending
@@ -93,6 +93,29 @@ class Tally:
             self.sources.add(source)
             self._source = source
 
+    def start_all(self, count: int, source: str) -> None:
+        """So many starts."""
+        self.starts += count
+        self.sources.add(source)
+
+    def end_all(self, starts: Sequence[float], ends: Sequence[float], pairing: Pairing) -> None:
+        """Ends of which nothing is known but when, none before its start."""
+        if self.background:
+            self.clean += len(starts)
+            self.quiet += len(starts)
+            return
+        self.judged += len(starts)
+        self._weaken(pairing)
+        self._plain_starts.extend(starts)
+        self._plain_seconds.extend(map(sub, ends, starts))
+        if len(self._plain_starts) >= _AT_ONCE:
+            self._count_plain()
+
+    def _weaken(self, pairing: Pairing) -> None:
+        """The pairing of all is that of the weakest."""
+        if (pairing is not Pairing.EXACT or self.pairing is None) and self.pairing is not Pairing.AMBIGUOUS:
+            self.pairing = pairing
+
     def end(self, at: float, seconds: float, ending: Ending, pairing: Pairing) -> None:
         """An end with a known duration."""
         seconds = max(0.0, seconds)  # clocks step back
@@ -106,8 +129,7 @@ class Tally:
         if seconds % 1:
             self.resolution = 1e-6
         self.slope.add((at,), (seconds,))
-        if pairing is not Pairing.EXACT or self.pairing is None:
-            self.pairing = pairing if self.pairing is not Pairing.AMBIGUOUS else self.pairing
+        self._weaken(pairing)
         bad = self._status(at + seconds, ending)
         self._output(ending)
         if not bad and not ending.output:

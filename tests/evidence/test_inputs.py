@@ -30,13 +30,13 @@ def line(day: int, pid: int) -> bytes:
 @pytest.mark.parametrize(
     ("name", "packed"),
     [
-        ("syslog.gz", gzip.compress(LINE)),
+        ("syslog.gz", gzip.compress(LINE, mtime=0)),
         ("syslog.xz", lzma.compress(LINE)),
         ("syslog.bz2", bz2.compress(LINE)),
         ("syslog.zst", zstandard.compress(LINE)),
         ("syslog", LINE),
-        ("two-members.gz", gzip.compress(LINE[:60]) + gzip.compress(LINE[60:])),
-        ("wrongly-named.txt", gzip.compress(LINE)),
+        ("two-members.gz", gzip.compress(LINE[:60], mtime=0) + gzip.compress(LINE[60:], mtime=0)),
+        ("wrongly-named.txt", gzip.compress(LINE, mtime=0)),
     ],
 )
 def test_each_compression_is_read(tmp_path: Path, name: str, packed: bytes) -> None:

@@ -1,0 +1,194 @@
+"""Reading whole blocks at once says just what reading line by line says, whatever stands in the log."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from cron2queue.crontab.lines import CrontabFile
+from cron2queue.evidence.batch import Batch
+from cron2queue.evidence.gathering import gather
+from cron2queue.evidence.pairing import Pairer
+
+from .looking import NOW, crontab, look
+
+COMMANDS = (
+    "poll",
+    "import --all",
+    "sync %s > /dev/null",
+    "[ -f /x ] && work [now]",
+    "sleep 70",
+    "long " + "x" * 3_000,
+    "later &",
+)
+USERS = ("root", "www-data")
+BERLIN = ZoneInfo("Europe/Berlin")
+STARTS = (
+    datetime(2026, 10, 24, 21, 0, tzinfo=UTC),
+    datetime(2025, 12, 31, 15, 0, tzinfo=UTC),
+    datetime(2026, 11, 20, tzinfo=UTC),
+)
+"""Before an hour that is repeated, before a new year, and before nothing."""
+
+
+def table() -> CrontabFile:
+    """An entry for most of the commands: some runs are of nobody."""
+    return crontab(
+        "".join(f"* * * * * {USERS[n % 2]} {command.replace('%', chr(92) + '%')}\n" for n, command in enumerate(COMMANDS[1:]))
+    )
+
+
+class Host:
+    """Lines of a host whose chance is given: everything that a daemon writes, and what stands beside it."""
+
+    def __init__(self, chance: random.Random, style: str) -> None:
+        self.chance = chance
+        self.style = style
+        self.lines: list[tuple[float, int, str]] = []
+        self.pid = chance.randrange(300, 900)
+
+    def say(self, at: float, text: str) -> None:
+        self.lines.append((at, len(self.lines), text))
+
+    def number(self) -> int:
+        self.pid = 300 if self.pid > 900 else self.pid + 1  # so that numbers come again soon
+        return self.pid
+
+    def run(self, at: float) -> None:
+        kind = self.chance.randrange(len(COMMANDS))
+        user, command = USERS[(kind + 1) % 2], COMMANDS[kind]
+        parent, child = self.number(), self.number()
+        end = at + self.chance.choice((0, 0, 0.4, 1, 2, 30, 59, 61, 400, 4_000))
+        if self.chance.random() < 0.03:
+            end = float("inf")  # its end is lost
+        getattr(self, self.style)(at, end, user, command, parent, child)
+
+    def numbered(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"CRON[{parent}]: ({user}) CMD ([{child}] {command})")
+        if self.chance.random() < 0.1:
+            self.say(end, f"CRON[{parent}]: (CRON) error (grandchild #{child} failed with exit status 3)")
+        if self.chance.random() < 0.1:
+            self.say(end, f"CRON[{parent}]: (CRON) info (No MTA installed, discarding output)")
+        self.say(end, f"CRON[{parent}]: ({user}) END ([{child}] {command})")
+
+    def with_sessions(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"CRON[{parent}]: pam_unix(cron:session): session opened for user {user}(uid=0) by (uid=0)")
+        self.numbered(at, end, user, command, parent, child)
+        self.say(end, f"CRON[{parent}]: pam_unix(cron:session): session closed for user {user}")
+
+    def by_session(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"CRON[{parent}]: pam_unix(cron:session): session opened for user {user}(uid=0) by (uid=0)")
+        self.say(at, f"CRON[{child}]: ({user}) CMD ({command})")
+        self.say(end, f"CRON[{parent}]: pam_unix(cron:session): session closed for user {user}")
+
+    def by_text(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"CROND[{child}]: ({user}) CMD ({command})")
+        if self.chance.random() < 0.1:
+            self.say(end, f"CROND[{parent}]: ({user}) CMDOUT (nothing to do)")
+        self.say(end, f"CROND[{parent}]: ({user}) CMDEND ({command})")
+
+    def starts_only(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"CRON[{child}]: ({user}) CMD ({command})")
+
+    def endless(self, at: float, end: float, user: str, command: str, parent: int, child: int) -> None:
+        self.say(at, f"/usr/sbin/cron[{child}]: ({user}) CMD ({command})")
+
+    def aside(self, at: float) -> None:
+        """What is rare."""
+        self.say(
+            at,
+            self.chance.choice(
+                (
+                    "cron[41]: (CRON) INFO (Running @reboot jobs)",
+                    "crond[41]: (CRON) STARTUP (1.7.2)",
+                    "crontab[90]: (root) REPLACE (www-data)",
+                    "anacron[77]: Job `cron.daily' started",
+                    "anacron[77]: Job `cron.daily' terminated (exit status: 1)",
+                    "crond[44]: user root: process already running: poll",
+                    "CRON[500]: (CRON) info (No MTA installed, discarding output)",
+                    "CROND[501]: (root) CMDOUT (all up to date)",
+                    "CRON[502]: message repeated 2 times: [ (root) CMD (import --all)]",
+                    "CRON[503]: [504] (root) CMD (poll)",
+                    "sshd[9]: (root) CMD (not cron at all)",
+                    "CRON[505]: (root) CMD ([506] cut off in the mid",
+                    "CROND[507]: (root) CMDEND (import --al",
+                    "CRON[508]: (root) END ([509] import --all)",
+                )
+            ),
+        )
+
+
+def written(host: Host, chance: random.Random, start: datetime, *, stamps: str, disorder: float) -> bytes:
+    """The lines in order, more or less, in the local time of Berlin."""
+    lines = sorted((at, number, text) for at, number, text in host.lines if at != float("inf"))
+    shown = []
+    for at, _, text in lines:
+        moment = (start + timedelta(seconds=at - (30 if chance.random() < disorder else 0))).astimezone(BERLIN)
+        stamp = f"{moment:%b} {moment.day:2} {moment:%H:%M:%S}"
+        if stamps == "iso" or (stamps == "mixed" and at > 40_000):
+            stamp = moment.isoformat(timespec="microseconds")
+        shown.append(f"{stamp} {'web2' if chance.random() < disorder / 5 else 'web1'} {text}\n")
+    return "".join(shown).encode()
+
+
+STYLES = ("numbered", "with_sessions", "by_session", "by_text", "starts_only", "endless")
+
+
+def log_of(seed: int, style: str, *, stamps: str = "plain") -> bytes:
+    chance = random.Random(seed)
+    host = Host(chance, style)
+    at, rare, disorder = 0.0, chance.choice((0, 0, 0.01)), chance.choice((0, 0, 0, 0.002))
+    for _ in range(1_500):
+        at += chance.choice((0, 0, 1, 20, 60, 60, 120))
+        if chance.random() < rare:
+            host.aside(at)
+        else:
+            host.run(at)
+    return written(host, chance, STARTS[seed % 3], stamps=stamps, disorder=disorder)
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each batch was taken as it was."""
+    answers: list[bool] = []
+    ask = Pairer.take_together
+
+    def asked(self: Pairer, batch: Batch) -> bool:
+        answers.append(ask(self, batch))
+        return answers[-1]
+
+    monkeypatch.setattr(Pairer, "take_together", asked)
+    monkeypatch.setattr("cron2queue.evidence.condensing._REST", 0)
+    return answers
+
+
+@pytest.mark.parametrize("stamps", ["plain", "iso", "mixed"])
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("seed", range(6))
+def test_both_ways_give_the_same_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[bool], seed: int, style: str, stamps: str
+) -> None:
+    monkeypatch.setattr("cron2queue.evidence.blocks.BLOCK", 90_000 if style == "starts_only" else 8_000)
+    log = tmp_path / "syslog"
+    log.write_bytes(log_of(seed, style, stamps=stamps))
+    book, _ = look(log, files=[table()], zone=BERLIN)
+    assert book.runs > 1_000
+    assert any(taken) or style in ("by_session", "by_text", "starts_only")
+
+
+@pytest.mark.parametrize("style", [style for style in STYLES if style != "by_session"])
+def test_all_blocks_of_a_quiet_log_are_taken_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[bool], style: str
+) -> None:
+    monkeypatch.setattr("cron2queue.evidence.blocks.BLOCK", 90_000)
+    chance = random.Random(3)
+    host = Host(chance, style)
+    for minute in range(5_000):
+        getattr(host, style)(minute * 60.0, minute * 60.0 + 5, "root", COMMANDS[minute % 5], 2 * minute + 300, 2 * minute + 301)
+    log = tmp_path / "syslog"
+    log.write_bytes(written(host, chance, STARTS[2], stamps="plain", disorder=0))
+    gather([log], journal=None, observations=None, files=[table()], zone=UTC, at=NOW)
+    assert len(taken) > 3
+    assert all(taken)
