@@ -170,6 +170,10 @@ class Ledger:
         self.meetings.add(start)
         return True
 
+    def wants(self, subject: Subject) -> bool:
+        """Whether anybody wants to know what becomes of this subject's runs."""
+        return self.heard or self._tally_of(subject) not in (None, _RECORDED)
+
     def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
         """All starts of a batch, those that wait for their ends by their places; only while nobody listens."""
         tallies = [self._tally_of(share.subject) for share in batch.shares]

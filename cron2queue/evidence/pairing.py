@@ -64,6 +64,9 @@ class Found(Protocol):
     def cut(self, start: Started) -> None:
         """Its end was cut off: by the log's edge, a reboot, or a gap."""
 
+    def wants(self, subject: Subject) -> bool:
+        """Whether anybody wants to know what becomes of this subject's runs."""
+
     def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
         """All starts of a batch, those that wait for their ends by their places."""
 
@@ -184,7 +187,7 @@ class Pairer:
         return all(
             share.alive == sum(not each.done for each in self._queued(share.subject))
             for share in batch.shares
-            if share.alive is not None
+            if share.alive is not None and self._found.wants(share.subject)
         )
 
     def finish(self) -> None:

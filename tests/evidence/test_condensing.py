@@ -185,7 +185,7 @@ def test_all_blocks_of_a_quiet_log_are_taken_at_once(
     monkeypatch.setattr("cron2queue.evidence.blocks.BLOCK", 90_000)
     chance = random.Random(3)
     host = Host(chance, style)
-    for minute in range(5_000):
+    for minute in range(6_000):
         getattr(host, style)(minute * 60.0, minute * 60.0 + 5, "root", COMMANDS[minute % 5], 2 * minute + 300, 2 * minute + 301)
     log = tmp_path / "syslog"
     log.write_bytes(written(host, chance, STARTS[2], stamps="plain", disorder=0))
