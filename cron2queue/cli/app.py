@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from cron2queue import __version__
+from cron2queue.cli.coercion import quicken
 from cron2queue.cli.trouble import exit_status_of
 
 # Name and module of each command, in the order of `--help`: from the crontab to the running jobs.
@@ -94,6 +95,7 @@ def _terminated(signal_number: int, frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line; every way out has the exit status of docs/reference/exit-statuses.md."""
     signal.signal(signal.SIGTERM, _terminated)
+    quicken()
     try:
         # Not standalone: typer would end a closed pipe with 1, and leave no word to this project's errors.
         ended = build_app()(prog_name="cron2queue", standalone_mode=False)
