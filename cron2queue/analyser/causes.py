@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
-from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.analyser.templates import is_template_line, is_template_path
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Effect, Malformed
 
@@ -100,5 +100,5 @@ def lines_of_cause(subject: Subject, cause: str) -> Iterator[tuple[CrontabFile, 
         if is_template_path(file.path):
             continue
         for line in bad_lines(file):
-            if cause_of(file, line) == cause and not is_template_head(line.raw.decode("utf-8", "surrogateescape")):
+            if cause_of(file, line) == cause and not is_template_line(file, line.raw):
                 yield file, line

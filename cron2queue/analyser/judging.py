@@ -10,6 +10,7 @@ from sys import intern
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.faults import is_broken, is_mistaken
 from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
@@ -17,7 +18,7 @@ from cron2queue.analyser.rhythm import rhythm
 from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import signs_of
-from cron2queue.analyser.templates import is_template_head, is_template_path, is_unrendered
+from cron2queue.analyser.templates import is_template_file, is_unrendered
 from cron2queue.analyser.timing import MINUTE, is_dead, is_rare, known_duration, runs_per_day
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
@@ -65,18 +66,11 @@ def _yes_reasons(signs: Signs) -> str:
 
 
 def _broken(findings: Sequence[Finding]) -> Finding | None:
-    """What keeps the entry from doing its work today, by the daemon's own rules."""
-    return next((each for each in findings if each.severity is Severity.ERROR and each.confidence is Confidence.PROVEN), None)
-
-
-def _is_template(file: CrontabFile) -> bool:
-    """What this daemon would say of it does not count: it is rendered before."""
-    heads = (line.raw.decode("utf-8", "surrogateescape") for line in file.malformed)
-    return is_template_path(file.path) or any(is_template_head(head) for head in heads)
+    return next((each for each in findings if is_broken(each)), None)
 
 
 def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruling | None:
-    if not file.loaded and not _is_template(file):
+    if not file.loaded and not is_template_file(file):
         why = f": {file.why}" if file.why else ""
         return _Ruling(
             decision=Decision.FIX,
@@ -152,7 +146,7 @@ def _is_only_lost(signs: Signs) -> bool:
 
 
 def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:
-    if is_unrendered(entry):
+    if is_unrendered(file, entry):
         return _Ruling(decision=Decision.KEEP, because="a line of a template, and no entry yet: render it first (inferred)")
     dead = _dead(file, entry, findings)
     if dead is not None:
@@ -173,7 +167,6 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
     return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
 
 
-_MISTAKEN = frozenset({"every-minute-of-an-hour", "uneven-step", "junk-in-field", "reversed-range", "user-column"})
 _TO_SETTLE = frozenset({"both-day-fields", "skipped-months", "redirect-order", "own-scheduler"})
 
 
@@ -182,7 +175,7 @@ def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
     if ruling.decision not in (Decision.KEEP, Decision.ASK):
         return ruling
     for finding in findings:
-        if finding.severity is not Severity.NOTE and finding.rule in _MISTAKEN:
+        if is_mistaken(finding):
             return _Ruling(decision=Decision.FIX, because=f"hardly what was meant: {finding.message} ({finding.confidence})")
     doubt = next((each for each in findings if each.severity is not Severity.NOTE and each.rule in _TO_SETTLE), None)
     return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")

@@ -171,7 +171,7 @@ def _slug(rule: type[Rule]) -> str:
 
 def stands_in_crontab(file: CrontabFile, entry: Entry) -> bool:
     """It is a line of a crontab: no script of a folder, and no placeholder of a template that the daemon would misread."""
-    return file.editable and not is_unrendered(entry)
+    return file.editable and not is_unrendered(file, entry)
 
 
 class EntryRule(Rule):

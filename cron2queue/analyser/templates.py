@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cron2queue.crontab.lines import Entry
+from cron2queue.analyser.daemons import daemon
 
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|%\{[^{}]*\}|@[A-Z][A-Z0-9_]+@|%%[A-Z][A-Z0-9_]+%%")
+if TYPE_CHECKING:
+    from cron2queue.crontab.lines import CrontabFile, Entry
+
+# As long as what people write into one pair of marks: an unclosed mark must not be looked for to the end of a hostile text.
+_INSIDE = r".{0,200}?"
+_MARKS = (
+    rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}|\{{\#{_INSIDE}\#\}}|<%{_INSIDE}%>"
+    r"|%\{[^{}]*\}|@[A-Z][A-Z0-9_]+@|%%[A-Z][A-Z0-9_]+%%"
+)
+_PLACEHOLDER = re.compile(_MARKS)
 _VARIABLE = re.compile(r"\$\{[^{}]*\}|\$[A-Z_]+\b")
+_WORD = re.compile(rf"(?:{_MARKS}|\S)+")
 _SUFFIXES = (".erb", ".j2", ".jinja", ".jinja2", ".tmpl", ".template", ".tpl", ".epp", ".mustache", ".in", ".dist")
 
 
@@ -28,15 +38,28 @@ def is_template(text: str) -> bool:
 
 
 def is_template_head(text: str) -> bool:
-    """Schedule or user of a line hold a placeholder or a variable, neither of which cron expands."""
+    """The text of schedule or user holds a placeholder or a variable, neither of which cron expands."""
     return is_template(text) or bool(_VARIABLE.search(text))
 
 
-def is_unrendered(entry: Entry) -> bool:
+def is_template_line(file: CrontabFile, raw: bytes) -> bool:
+    """Schedule or user of the line are yet to be filled in; a placeholder in the command alone may be the shell's."""
+    text = raw.decode("utf-8", "surrogateescape").lstrip()
+    named = file.kind == "system" and daemon(file.dialect).user_column
+    words = [found.end() for found in islice(_WORD.finditer(text), (1 if text.startswith("@") else 5) + named)]
+    return bool(words) and is_template_head(text[: words[-1]])
+
+
+def is_unrendered(file: CrontabFile, entry: Entry) -> bool:
     """A line of a template that the daemon would misread as this entry."""
-    return bool(entry.misread) and is_template_head(entry.raw.decode("utf-8", "surrogateescape"))
+    return bool(entry.misread) and is_template_line(file, entry.raw)
 
 
 def is_template_path(path: str) -> bool:
     """The file's name says that it is rendered before use."""
     return path.lower().endswith(_SUFFIXES)
+
+
+def is_template_file(file: CrontabFile) -> bool:
+    """It is rendered before any daemon reads it: what this one would say of the file does not count."""
+    return is_template_path(file.path) or any(is_template_line(file, line.raw) for line in file.malformed)

@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cron2queue.analyser.templates import is_template_file
+from cron2queue.analyser.wording import count
+
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit, Lane, Load
     from cron2queue.analyser.finding import Finding, Place
     from cron2queue.analyser.verdicts import Verdict
+    from cron2queue.crontab.lines import CrontabFile
     from cron2queue.evidence.statistics import Evidence
 
 _DECISION_WORDS = (
@@ -28,6 +32,9 @@ _KINDS = (
     ("blank", "blank"),
     ("malformed", "malformed"),
 )
+counted = count
+_YEAR = 365.2425
+_UNITS = ((1, "day"), (7, "week"), (_YEAR, "year"))
 
 
 def duration(seconds: float | None, *, resolution: float = 1.0) -> str:
@@ -51,9 +58,18 @@ def per_day(runs: float) -> str:
     if runs <= 0:
         return "0"
     if runs < 0.95:
-        yearly = runs * 365.2425
+        yearly = runs * _YEAR
         return f"{yearly:.0f}/yr" if yearly >= 0.95 else f"{yearly:.1g}/yr"
     return f"{runs:,.0f}" if abs(runs - round(runs)) < 0.05 or runs >= 10 else f"{runs:,.1f}"
+
+
+def starts(runs: float) -> tuple[str, str]:
+    """Starts a day in words, and the unit of time in which they are a number: `3,747 starts` a `day`, `1 start` a `week`."""
+    per, unit = next(((runs * days, unit) for days, unit in _UNITS if runs * days >= 0.95), (runs * _YEAR, "year"))
+    if not runs:
+        return "0 starts", "day"
+    number = f"{per:.1g}" if per < 0.95 else f"{per:,.0f}" if per >= 10 or abs(per - round(per)) < 0.05 else f"{per:,.1f}"
+    return f"{number} start{'' if number == '1' else 's'}", unit
 
 
 def share(part: float) -> str:
@@ -62,11 +78,6 @@ def share(part: float) -> str:
     if 0 < percent < 1:
         return "<1%"
     return ">99%" if 99 < percent < 100 else f"{percent:.0f}%"
-
-
-def counted(number: int, word: str) -> str:
-    """`1 error`, `3 errors`."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word[:-1] + 'ie' if word.endswith('y') else word}s"
 
 
 def contents(counts: Mapping[str, int]) -> list[str]:
@@ -109,6 +120,17 @@ def reaches(severity: str, fail_on: str) -> bool:
 def source_name(path: str) -> str:
     """What a source is called where there is room."""
     return "standard input" if path == "-" else path
+
+
+def ignored(file: CrontabFile) -> str | None:
+    """Why cron runs nothing of the file; None where it reads it, and where the file is a template that it never sees."""
+    return None if file.loaded or is_template_file(file) else file.why or "no reason known"
+
+
+def remarks(file: CrontabFile) -> list[str]:
+    """What was assumed of the file, and whether it is a crontab yet."""
+    template = ["a template, and no crontab yet: render it first"] if not file.loaded and is_template_file(file) else []
+    return [*template, *file.notes]
 
 
 def split_kin(kin: Sequence[list[Finding]], most: int) -> tuple[Sequence[list[Finding]], list[Finding]]:

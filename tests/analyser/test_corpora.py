@@ -7,6 +7,7 @@ from judged import crontab, judged
 
 from cron2queue.analyser.audit import Audit
 from cron2queue.analyser.finding import Severity
+from cron2queue.analyser.templates import template_spans
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.crontab.anacrontab import parse_anacrontab
 from cron2queue.crontab.lines import CrontabFile
@@ -149,3 +150,45 @@ def test_what_busybox_would_read_into_placeholders_is_not_judged() -> None:
     assert not codes(result, Severity.WARNING)
     assert {verdict.decision for verdict in result.verdicts} == {Decision.KEEP}
     assert len([each for each in result.not_judged if each.code == "C2Q101"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("system", "60 * * * * root cp $HOME/x /y"),
+        ("system", "60 * * * * root curl -w %{http_code} https://x"),
+        ("user", "60 * * * * ${HOME}/bin/x"),
+        ("user", "60 * * * * $HOME/bin/x {{ y }}"),
+        ("system", "@dayly root echo $PATH"),
+        ("system", "* * * * root echo ${A} ${B}"),
+        ("user", "* * * * x; echo $RANDOM"),
+    ],
+)
+def test_a_placeholder_in_the_command_of_a_bad_line_makes_no_template_of_it(kind: str, line: str) -> None:
+    result = judged(crontab(f"{line}\n0 3 * * * root /opt/b\n", kind=kind))
+    assert ("C2Q101", 1) in codes(result, Severity.ERROR)
+    assert not any("template" in each.reason for each in result.not_judged)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("system", "{{ minute }} 3 * * * root /opt/a"),
+        ("system", "60 3 * * * {{ user }} /opt/a"),
+        ("user", "$MINUTE ${HOUR} * * * /opt/a"),
+        ("user", "<%- jobs.each do |job| -%>"),
+        ("system", "@@NICKNAME@ root /opt/a"),
+        ("user", "{%- for job in jobs %}"),
+        ("user", "{# the jobs of the shop #}"),
+        ("user", "%{hiera('minute')} * * * * /opt/a"),
+    ],
+)
+def test_a_placeholder_in_the_schedule_or_user_of_a_bad_line_makes_a_template_of_it(kind: str, line: str) -> None:
+    result = judged(crontab(f"{line}\n", kind=kind))
+    assert not codes(result, Severity.WARNING)
+    assert any("template" in each.reason for each in result.not_judged)
+
+
+@pytest.mark.parametrize("text", ["{{", "{%", "<%", "%{", "${", "{#", "@A", "%%A"])
+def test_marks_that_are_never_closed_cost_no_more_than_their_length(text: str) -> None:
+    assert template_spans(text * 100_000) == ()

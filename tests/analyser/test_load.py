@@ -54,6 +54,12 @@ def most_starts(text: str, dialect: str = "debian") -> int:
     return max(starts.values(), default=0)
 
 
+KINDS = (
+    "",
+    "# cron2queue: takes=90m\n",
+    "# cron2queue: takes=10m mostly-empty=yes overlap-hurts=yes\n",
+    "# cron2queue: takes=40m user-waits=yes lost-on-failure=yes\n",
+)
 HERDS = (
     "".join(f"0 * * * * root /opt/{name}.sh\n" for name in "abcde"),
     "".join(f"*/5 * * * * root /opt/{name}.sh\n" for name in "abcdef"),
@@ -175,3 +181,30 @@ def test_an_entry_that_another_zone_parts_is_not_moved() -> None:
     text = "CRON_TZ=Asia/Kolkata\n" + "".join(f"0 3 * * 1 root /opt/{name}.sh\n" for name in "abcde")
     subject = subject_of(Example(text, dialect="cronie"))
     assert spread(burdens_of(subject, subject.entries), target=3) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "wrong"),
+    [
+        ("0 2 * * * root tar czf /b/$(date +%F).tgz /etc\n", 1),
+        ("0 2 * * * root [[ -f /x ]] && /opt/y.sh\n", 1),
+        ("0 2 * * * root /opt/x.sh\n0 2 * * * root /opt/x.sh >> /var/log/x.log\n", 2),
+        ("0 02 * * * root /opt/x.sh\n0 2 * * * root /opt/x.sh\n", 2),
+    ],
+    ids=["cut at %", "bash in sh", "the same again", "the same, written otherwise"],
+)
+def test_what_is_to_be_corrected_or_deleted_gets_no_new_minute(first: str, wrong: int) -> None:
+    text = first + "".join(f"0 2 * * * root /opt/{name}.sh\n" for name in "abcde")
+    (herd,) = [each for each in judged(text).findings if each.code == "C2Q501"]
+    assert f"line {wrong}:" not in herd.remedy
+    assert f"line {wrong + 1}:" in herd.remedy
+    assert herd.message.startswith(f"{5 + wrong} entries")
+
+
+@given(st.lists(st.tuples(st.integers(0, 59), st.integers(0, 3), st.sampled_from(KINDS)), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_the_plan_never_looks_worse_than_today(lines: list[tuple[int, int, str]]) -> None:
+    text = "".join(f"{kind}{minute} {hour} * * * root /opt/x{at}\n" for at, (minute, hour, kind) in enumerate(lines))
+    load = judged(text).load
+    assert load is not None
+    assert load.planned_peak <= load.peak

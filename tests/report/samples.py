@@ -217,7 +217,7 @@ def _entry(number: int, job: Job, change: Change) -> Entry:
 def _file(path: str, change: Change) -> CrontabFile:
     lines: list[Line] = [make(n, _encoded(text + "\n")) for n, (text, make) in enumerate(HEAD, 1)]
     lines += [_entry(number, job, change) for number, job in enumerate(JOBS, len(lines) + 1)]
-    bad = change("61 * * * * root true")
+    bad = f"61 * * * * root {change('true')}"  # a placeholder further left would make it a template
     lines.append(
         Malformed(
             number=len(lines) + 1,

@@ -262,3 +262,14 @@ def test_a_line_that_a_daemon_reads_in_pieces_is_quoted_whole_so_that_its_secret
         file = parse(data, path="/etc/crontab", dialect=dialect_named(dialect), kind=Kind.SYSTEM)
         judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
         assert CANARY not in reporter.render(judged, RenderOptions(why=True, verbose=True))
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html"])
+def test_a_template_is_called_one_and_not_a_file_that_cron_ignores(name: str) -> None:
+    text = b"{{ minute }} 3 * * 0 root /opt/a\n0 4 * * 0 root /opt/b\n"
+    for path, template in (("deploy/crontab.j2", True), ("deploy/crontab", True), ("deploy/broken", False)):
+        data = text if template else text.replace(b"{{ minute }}", b"61")
+        file = parse(data, path=path, dialect=dialect_named("debian"), kind=Kind.SYSTEM)
+        judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
+        shown = reporter_named(name).render(judged, RenderOptions())
+        assert ("a template" in shown, "gnores the" in shown or "gnores this" in shown) == (template, not template)

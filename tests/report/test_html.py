@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from presence import need_program
 from report.samples import loaded, nothing, shop, two_hosts, without_evidence
 from report.test_every_reporter import HOSTILE, attacked
 
@@ -19,13 +19,13 @@ from cron2queue.analyser.audit import Audit
 from cron2queue.report.page.timelines import PLOT, WEEK_HOURS, day_of, hourly_starts, week_of
 from cron2queue.report.reporter import RenderOptions, reporter_named
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 # What the browser itself would like to know; it gets no answer, and the page has no part in it.
 BROWSERS_OWN = re.compile(r"https?://[\w.-]*\b(?:google|googleapis|gstatic)\.com/")
 
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+in_browser = pytest.mark.needs(*BROWSERS)
 
 
 def html(audit: Audit, **options: object) -> str:
@@ -160,8 +160,9 @@ def browse(source: str, tmp_path: Path, *arguments: str) -> subprocess.Completed
         "--enable-logging=stderr",
         f"--user-data-dir={tmp_path / 'profile'}",
     ]
-    assert CHROMIUM is not None
-    return subprocess.run([CHROMIUM, *flags, *arguments, page.as_uri()], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [need_program(*BROWSERS), *flags, *arguments, page.as_uri()], capture_output=True, text=True, timeout=120
+    )
 
 
 @in_browser

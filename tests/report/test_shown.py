@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cron2queue.report.columns import columns, fitted, folded
-from cron2queue.report.figures import counted, duration, per_day, ranges, share, short_names
+from cron2queue.report.figures import counted, duration, per_day, ranges, share, short_names, starts
 from cron2queue.report.shown import excerpt, marked, shown
 
 anything = st.text(st.characters(codec=None), max_size=60)
@@ -103,3 +103,22 @@ def test_numbers_ranges_and_names() -> None:
         "/etc/crontab": "crontab", "/etc/cron.d/php": "etc/cron.d/php", "/h/b/cron.d/php": "b/cron.d/php",
     }  # fmt: skip
     assert short_names(["-", "/", "a/x", "x"]) == {"-": "-", "/": "/", "a/x": "a/x", "x": "x"}
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        (3747.2, "3,747 starts/day"),
+        (28.3, "28 starts/day"),
+        (1.4, "1.4 starts/day"),
+        (1.0, "1 start/day"),
+        (3 / 7, "3 starts/week"),
+        (1 / 7, "1 start/week"),
+        (12 / 365.2425, "12 starts/year"),
+        (1 / 365.2425, "1 start/year"),
+        (0.25 / 365.2425, "0.2 starts/year"),
+        (0.0, "0 starts/day"),
+    ],
+)
+def test_starts_are_counted_in_a_unit_in_which_they_are_a_number(runs: float, words: str) -> None:
+    assert "/".join(starts(runs)) == words

@@ -6,7 +6,7 @@ from cron2queue.analyser.causes import bad_lines, blast, cause_of
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.templates import is_template_head, is_template_path
+from cron2queue.analyser.templates import is_template_line, is_template_path
 from cron2queue.crontab.describe import describe
 from cron2queue.crontab.lines import CrontabFile, Malformed
 
@@ -44,8 +44,7 @@ class MalformedLine(Rule):
             misread = {entry.number: entry for entry in file.entries if entry.misread} if bad else {}
             for line in bad:
                 entry = misread.get(line.number)
-                text = (entry or line).raw.decode("utf-8", "surrogateescape")
-                if is_template_head(text) or is_template_path(file.path):
+                if is_template_line(file, (entry or line).raw) or is_template_path(file.path):
                     yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
                     continue
                 if cause_of(file, line) is not None:

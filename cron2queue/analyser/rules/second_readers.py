@@ -68,7 +68,7 @@ class SecondReaders(Rule):
         """What is documented first, then what the installed libraries themselves answer."""
         asked = left = 0
         for file, entry in subject.entries:
-            if is_template_head(entry.schedule_text) or is_unrendered(entry):
+            if is_template_head(entry.schedule_text) or is_unrendered(file, entry):
                 continue
             readers, told = list(_known_readers(entry)), ""
             if _is_trap(entry):

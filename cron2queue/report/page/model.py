@@ -17,11 +17,14 @@ from cron2queue.report.figures import (
     evidence_of,
     failing,
     grouped,
+    ignored,
     per_day,
+    remarks,
     runs_per_day,
     share,
     source_name,
     standing,
+    starts,
 )
 from cron2queue.report.page.timelines import Day, Week, day_of, week_of
 from cron2queue.report.shown import marked, shown
@@ -109,7 +112,7 @@ class Page:
     warning: int
     note: int
     suppressed: int
-    starts: str
+    starts: tuple[str, str]
     decisions: tuple[tuple[int, str], ...]
     entries: int
     sources: tuple[SourceRow, ...]
@@ -143,7 +146,7 @@ def page_of(audit: Audit, options: RenderOptions, *, style: str, policy: str) ->
         warning=summary.warning,
         note=summary.note,
         suppressed=summary.suppressed,
-        starts=f"{summary.starts_per_day:,.0f}",
+        starts=_starts(summary.starts_per_day),
         decisions=tuple(decisions(audit)),
         entries=len(audit.verdicts),
         sources=tuple(_source(file) for file in audit.files),
@@ -159,6 +162,12 @@ def page_of(audit: Audit, options: RenderOptions, *, style: str, policy: str) ->
         jobs=tuple(_job(audit, verdict, places) for verdict in audit.verdicts),
         next_command=shown(options.next_command),
     )
+
+
+def _starts(runs: float) -> tuple[str, str]:
+    words, unit = starts(runs)
+    number, _, what = words.partition(" ")
+    return number, f"{what} a {unit}"
 
 
 def _facts(audit: Audit) -> tuple[str, ...]:
@@ -179,9 +188,9 @@ def _source(file: CrontabFile) -> SourceRow:
         path=shown(file.path),
         dialect=file.dialect,
         kind=str(file.kind),
-        ignored=None if file.loaded else shown(file.why or "no reason known"),
+        ignored=None if (why := ignored(file)) is None else shown(why),
         counts=tuple(file.counts.values()),
-        notes=tuple(shown(note) for note in file.notes),
+        notes=tuple(shown(note) for note in remarks(file)),
     )
 
 

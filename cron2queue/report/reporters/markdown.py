@@ -16,12 +16,14 @@ from cron2queue.report.figures import (
     evidence_of,
     failing,
     grouped,
+    ignored,
     per_day,
     runs_per_day,
     share,
     source_name,
     split_kin,
     standing,
+    starts,
 )
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.shown import shown
@@ -86,7 +88,7 @@ def _summary(audit: Audit) -> list[str]:
     peak = f", peak {audit.load.peak} alive" if audit.load else ""
     known = (
         f"**{counted(s.error, 'error')}, {counted(s.warning, 'warning')}, {counted(s.note, 'note')}**{hidden}. "
-        f"{s.starts_per_day:,.0f} starts a day{peak}. Zone {prose(str(audit.zone))}, as of {audit.at:%Y-%m-%d %H:%M}."
+        f"{' a '.join(starts(s.starts_per_day))}{peak}. Zone {prose(str(audit.zone))}, as of {audit.at:%Y-%m-%d %H:%M}."
     )
     decided = ", ".join(f"{number} {words}" for number, words in decisions(audit))
     return [known, "", f"{counted(len(audit.verdicts), 'entry')}: {decided}."] if decided else [known]
@@ -97,7 +99,8 @@ def _sources(audit: Audit) -> list[str]:
         return []
     rows = []
     for file in audit.files:
-        state = "yes" if file.loaded else f"no: {prose(file.why or 'not known why')}"
+        why = ignored(file)
+        state = "yes" if file.loaded else "no: a template, to be rendered first" if why is None else f"no: {prose(why)}"
         rows.append([code(file.path), file.dialect, str(file.kind), state, *(str(number) for number in file.counts.values())])
     titles = (
         "file",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cron2queue.report.figures import contents, counted, decisions, failing, source_name
+from cron2queue.report.figures import contents, counted, decisions, failing, ignored, remarks, source_name, starts
 from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def figures(audit: Audit, ink: Ink) -> list[Text]:
     """Findings by severity, starts, peak; then what becomes of the entries. All numbers add up."""
     s = audit.summary
     left = "  " + _GAP.join((counted(s.error, "error"), counted(s.warning, "warning"), counted(s.note, "note")))
-    ignored = s.suppressed - s.baseline if s.suppressed >= s.baseline else s.suppressed
-    hidden = [f"{n} {words}" for n, words in ((ignored, "ignored"), (s.baseline, "in the baseline")) if n]
+    by_comment = s.suppressed - s.baseline if s.suppressed >= s.baseline else s.suppressed
+    hidden = [f"{n} {words}" for n, words in ((by_comment, "ignored"), (s.baseline, "in the baseline")) if n]
     left += f"{_GAP}({', '.join(hidden)})" if hidden else ""
-    right = f"{s.starts_per_day:,.0f} starts/day"
+    right = "/".join(starts(s.starts_per_day))
     right += f"{_GAP}peak {audit.load.peak} alive" if audit.load and audit.load.peak else ""
     words = [f"{number} {what}" for number, what in decisions(audit)]
     if words:
@@ -59,10 +59,11 @@ def files(audit: Audit, ink: Ink) -> list[Text]:
     lines: list[Text] = []
     for file in audit.files:
         lines += [Text(row) for row in flowing(_counts(file, ink), ink.width, indent="    ", gap=" ")]
-        if not file.loaded:
-            said = f"cron ignores this file: {ink.text(file.why or 'no reason known')}"
+        why = ignored(file)
+        if why is not None:
+            said = f"cron ignores this file: {ink.text(why)}"
             lines += [styled(row, "error") for row in hanging(said, ink.width, first="    ")]
-        for note in file.notes:
+        for note in remarks(file):
             lines += [styled(row, "quiet") for row in hanging(ink.text(note), ink.width, first="    ")]
     return lines
 
