@@ -119,7 +119,7 @@ def _files(manifest: Manifest, folder: Folder) -> Iterator[CrontabFile]:
     from cron2queue.plan.blocks import restored
 
     for source in manifest.sources:
-        text = restored(_text(source, folder))
+        text = restored(_text(source, folder), source.repairs)
         yield parse(text, path=source.path, dialect=dialect_named(source.dialect), kind=Kind(source.kind), user=source.user)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.declarations import Declarations
     from cron2queue.cli.sources import Sources
     from cron2queue.evidence.book import EvidenceBook
-    from cron2queue.generator.conversion import Original
+    from cron2queue.generator.drafts import Original
     from cron2queue.generator.preparing import Before, Choices, Prepared
     from cron2queue.plan.folder import Folder
     from cron2queue.plan.model import Project

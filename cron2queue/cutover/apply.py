@@ -9,7 +9,7 @@ from cron2queue.cutover.journal import Journal
 from cron2queue.cutover.live import Live, live_crontab
 from cron2queue.cutover.switch import Switch
 from cron2queue.errors import Refused, UsageError
-from cron2queue.plan.blocks import Block, found_blocks, numbered_blocks, physical_lines, replaced, restored
+from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
 from cron2queue.runtime.settings import did_you_mean
 
@@ -22,7 +22,9 @@ def _check_names(manifest: Manifest, only: Collection[str], standing: Collection
     known = {*standing, *(each.name for source in manifest.sources for each in source.replacements)}
     for name in only:
         if name in manifest.refused:
-            raise Refused(f"{name} was refused by convert: {manifest.refused[name]}")
+            raise Refused(
+                f"{name} was refused by convert: {manifest.refused[name]}", remedy="change its plan, then convert again"
+            )
         if name not in known:
             raise UsageError(f"the plan changes no entry {name!r}", remedy=did_you_mean(name, frozenset(known)))
 
@@ -45,7 +47,7 @@ def _blocks(source: Source, text: bytes, only: Collection[str]) -> list[tuple[in
     wanted = [(each.line, each.block()) for each in source.replacements if not only or each.name in only]
     if not only:
         return wanted
-    return wanted + [(line, block) for line, block in numbered_blocks(text) if block.name not in only]
+    return wanted + [(line, block) for line, block in numbered_blocks(text, source.repairs) if block.name not in only]
 
 
 def _check_lines(source: Source, original: bytes, blocks: list[tuple[int, Block]], live: Live) -> None:
@@ -66,11 +68,12 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     live = live_crontab(source, journal.folder)
     text = live.read()
     _unchanged(source, live, text, journal)
-    original = restored(text)
+    original = restored(text, source.repairs)
     blocks = _blocks(source, text, only)
     _check_lines(source, original, blocks, live)
     touched = _touched(source, only)
-    restoring = [block.name for block in found_blocks(text) if block.name not in {wanted.name for _, wanted in blocks}]
+    wanted = {block.name for _, block in blocks}
+    restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]
     return Switch(
         kind="apply",
         source=source,

@@ -88,7 +88,8 @@ class Journal:
         """The text before a step. Raises UsageError when the file is gone or was changed."""
         data = self._folder.read(step.backup)
         if data is None or digest(data) != step.before:
-            raise UsageError("the backup is missing or was changed", place=str(self._folder.path / step.backup))
+            remedy = "restore it from a backup of the folder, or put the old lines back by hand"
+            raise UsageError("the backup is missing or was changed", remedy=remedy, place=str(self._folder.path / step.backup))
         return data
 
     def settle(self, target: str, live: bytes) -> list[Step]:

@@ -56,11 +56,12 @@ class SystemFile(Live):
         try:
             descriptor = os.open(self.path, _READ)
         except OSError as trouble:
-            remedy = "run apply as a user who may read and replace it" if isinstance(trouble, PermissionError) else None
+            denied = isinstance(trouble, PermissionError)
+            remedy = "run apply as a user who may read and replace it" if denied else "see that it stands where the plan says"
             raise Refused(f"the crontab cannot be opened: {trouble.strerror}", remedy=remedy, place=self.name) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise Refused("the crontab is not a regular file", place=self.name)
+            raise Refused("the crontab is not a regular file", remedy="name the file itself to convert", place=self.name)
         return descriptor
 
     def read(self) -> bytes:
@@ -76,7 +77,10 @@ class SystemFile(Live):
         finally:
             os.close(descriptor)
         if status.st_nlink > 1:
-            raise Refused("the crontab has several hard links; a new file would leave the others behind", place=self.name)
+            remedy = "remove the other links: cron itself reads no such file"
+            raise Refused(
+                "the crontab has several hard links; a new file would leave the others behind", remedy=remedy, place=self.name
+            )
         owner = (status.st_uid, status.st_gid)
         try:
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -111,7 +115,9 @@ class UserCrontab(Live):
                     [*self._command, *words], stdin=whole, capture_output=True, check=False, timeout=_SECONDS, env=environment
                 )
         except (OSError, subprocess.TimeoutExpired) as trouble:
-            raise Refused(f"crontab(1) cannot be used: {trouble}", place=self.name) from None
+            raise Refused(
+                f"crontab(1) cannot be used: {trouble}", remedy="see that cron is installed here", place=self.name
+            ) from None
 
     def read(self) -> bytes:
         """What `crontab -l` shows; no crontab at all is an empty one."""
@@ -120,13 +126,17 @@ class UserCrontab(Live):
             return without_heading(ran.stdout)
         if b"no crontab for" in ran.stderr.lower():
             return b""
-        raise Refused(f"crontab -l failed: {to_text(ran.stderr).strip()}", place=self.name)
+        remedy = "run apply as that user, or as root"
+        raise Refused(f"crontab -l failed: {to_text(ran.stderr).strip()}", remedy=remedy, place=self.name)
 
     def write(self, data: bytes) -> None:
         """Through `crontab -`, which puts the whole new text in place or keeps the old one."""
         ran = self._run("-", data=data)
         if ran.returncode != 0:
-            raise Refused(f"crontab(1) did not take the new text: {to_text(ran.stderr).strip()}", place=self.name)
+            remedy = "the old one stands; repair what crontab(1) says, convert again, then apply"
+            raise Refused(
+                f"crontab(1) did not take the new text: {to_text(ran.stderr).strip()}", remedy=remedy, place=self.name
+            )
 
 
 def live_crontab(source: Source, folder: Path) -> Live:

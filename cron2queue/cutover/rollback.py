@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal, Step, standing
 from cron2queue.cutover.live import live_crontab
-from cron2queue.cutover.switch import Switch
+from cron2queue.cutover.switch import Switch, loads
 from cron2queue.errors import Refused, UsageError
-from cron2queue.plan.blocks import found_blocks, pieces
+from cron2queue.plan.blocks import found_blocks, pieces, restored
 from cron2queue.plan.manifest import digest
 from cron2queue.runtime.settings import did_you_mean
 
@@ -44,6 +44,16 @@ def _unbroken(steps: list[Step]) -> bool:
     return all(one.after == following.before for one, following in pairwise(steps))
 
 
+def _repairs(steps: list[Step]) -> frozenset[bytes]:
+    """The lines that were put right: in the way of none, until what was built on them is gone."""
+    contents = (content.encode("utf-8", "surrogateescape") for step in steps for content in step.blocks.values())
+    return frozenset(filter(_is_repair, contents))
+
+
+def _is_repair(content: bytes) -> bool:
+    return any(block.repaired for block in found_blocks(content))
+
+
 def _chosen(applied: Mapping[str, bytes], only: Collection[str]) -> dict[str, bytes]:
     for name in only:
         if name not in applied:
@@ -70,13 +80,24 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
         return None
     blocks = _chosen(_applied(steps), only)
     untouched = digest(text) == steps[-1].after
-    complete = not only or set(only) == set(_applied(steps))
-    first = journal.backup(steps[0]) if untouched and complete and _unbroken(steps) else None
-    after = _merged(text, blocks, live.name) if first is None or found_blocks(first) else first
     remarks = [] if untouched else ["the crontab was edited since apply; those edits stay"]
+    after = _before_all(steps, journal) if untouched and blocks == _applied(steps) else None
+    if after is None:
+        after = _merged(text, blocks, live.name)
+        after = restored(after, _repairs(steps)) if blocks == _applied(steps) else after
+    rest = {name: content for name, content in blocks.items() if not _is_repair(content)}
+    if rest and loads(source, text) and not loads(source, after):
+        after, blocks = _merged(text, rest, live.name), rest
+        remarks.append("what was put right stays: without it, cron would ignore the whole crontab")
     return Switch(
         kind="rollback", source=source, live=live, before=text, after=after, names=tuple(blocks), remarks=tuple(remarks)
     )
+
+
+def _before_all(steps: list[Step], journal: Journal) -> bytes | None:
+    """The text before the first step, where nothing else has changed since."""
+    first = journal.backup(steps[0]) if _unbroken(steps) else None
+    return None if first is None or found_blocks(first) else first
 
 
 def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:

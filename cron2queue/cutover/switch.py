@@ -59,15 +59,16 @@ def sole_use(folder: Folder) -> Iterator[None]:
         os.close(descriptor)
 
 
+def loads(source: Source, data: bytes) -> bool:
+    """Whether this cron takes a text at all."""
+    return parse(data, path=source.path, dialect=dialect_named(source.dialect), kind=Kind(source.kind)).loaded
+
+
 def still_loads(switch: Switch) -> None:
     """Refuse a text that this cron would ignore as a whole, when it takes the present one."""
-    dialect, kind = dialect_named(switch.source.dialect), Kind(switch.source.kind)
-
-    def loaded(data: bytes) -> bool:
-        return parse(data, path=switch.source.path, dialect=dialect, kind=kind).loaded
-
-    if loaded(switch.before) and not loaded(switch.after):
-        raise Refused("cron would ignore the whole new crontab", place=switch.live.name, remedy="run convert again")
+    if loads(switch.source, switch.before) and not loads(switch.source, switch.after):
+        remedy = "convert again" if switch.kind == "apply" else "what was put right stays; by hand, take it from the backup"
+        raise Refused("cron would ignore the whole new crontab", place=switch.live.name, remedy=remedy)
 
 
 def blocks_in(text: bytes) -> Mapping[str, bytes]:
@@ -121,4 +122,5 @@ def _verify(switch: Switch, step: Step, journal: Journal) -> None:
         place = f"{switch.live.name}, backup {step.backup}"
         raise Refused("the crontab was changed by somebody else at the same moment", place=place, remedy="compare by hand")
     journal.record(step.ended("void"))
-    raise Refused("the crontab is still the old one after writing", place=switch.live.name)
+    remedy = "see whether something puts it back (a deployment, etckeeper), then apply again"
+    raise Refused("the crontab is still the old one after writing", remedy=remedy, place=switch.live.name)

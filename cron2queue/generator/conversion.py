@@ -2,114 +2,38 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.crontab.second_readers import REJECTS, SAME, second_readings
 from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
+from cron2queue.generator.drafts import CHANGING, Change, Draft, Request
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
-from cron2queue.generator.fidelity import SPAN, Difference, differences, schedules_differ, second_opinion
+from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
+from cron2queue.generator.new_crontabs import mended_lines, sources_and_crontabs
 from cron2queue.generator.rewriting import as_planned, rewrite
-from cron2queue.plan.blocks import Block, physical_lines, replaced
-from cron2queue.plan.manifest import Replacement, Source, digest
-from cron2queue.plan.model import MIGRATED, Plan
-from cron2queue.text import to_text
+from cron2queue.plan.blocks import Block, physical_lines
+from cron2queue.plan.model import MIGRATED
 
 if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from cron2queue.crontab.lines import CrontabFile
-    from cron2queue.crontab.schedule import Schedule
     from cron2queue.generator.artifacts import Artifact
-    from cron2queue.generator.templating import Templates
-
-CHANGING = MIGRATED | {Decision.GUARD, Decision.DROP}
+    from cron2queue.generator.repairing import Repair
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """One crontab as it was before any replacement, and what is known of the live one: its digest and its blocks.
-
-    `user` is set where only crontab(1) may write it; `owner` is whose jobs it holds, where the lines themselves do not say.
-    """
-
-    file: CrontabFile
-    live_sha256: str
-    blocks: tuple[Block, ...]
-    target: str | None
-    user: str | None = None
-    owner: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One entry that will be replaced: its move, its block and the files that must be there first.
-
-    `note` says what is not as before, `remark` what other tools would make of the schedule.
-    """
-
-    move: Move
-    block: Block
-    needs: tuple[str, ...]
-    note: str = ""
-    remark: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """Everything that a conversion decided. `refused` maps job names to the reason why the entry stays as it is."""
-
-    changes: tuple[Change, ...]
-    refused: Mapping[str, str]
-    sources: tuple[Source, ...]
-    crontabs: Mapping[str, bytes] = field(default_factory=dict)
-    artifacts: tuple[Artifact, ...] = ()
-
-    def change(self, name: str) -> Change | None:
-        """The replacement of a job's entry, or None."""
-        return next((each for each in self.changes if each.move.job.name == name), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """A broken line put right by the rule that found it."""
-
-    line: bytes
-    rule: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What a conversion works from. `dates` are those of replacements that an earlier run already planned; `repairs` are
-    known by entry, the sources of that earlier run by path.
-    """
-
-    plan: Plan
-    originals: Sequence[Original]
-    at: datetime
-    zone: ZoneInfo
-    templates: Templates
-    folder: Path
-    only: frozenset[str] = frozenset()
-    dates: Mapping[str, tuple[str | None, date]] = field(default_factory=dict)
-    repairs: Mapping[str, Repair] = field(default_factory=dict)
-    known: Mapping[str, Source] = field(default_factory=dict)
-    proofs: dict[tuple[str, Schedule], list[Difference]] = field(default_factory=dict)
-
-
-def moves(plan: Plan, files: Sequence[CrontabFile]) -> Iterator[Move]:
-    """Each planned job with its entry."""
+def moves(request: Request) -> Iterator[Move]:
+    """Each planned job with its entry; with the one that its line should be, where it can be put right."""
+    files = [each.file for each in request.originals]
     by_place = {(file.path, entry.number): (file, entry) for file in files for entry in file.entries}
-    for job in plan.jobs:
+    for job in request.plan.jobs:
         found = by_place.get((job.settings.source or "", job.settings.line or 0))
         if found:
-            yield Move(job=job, file=found[0], entry=found[1])
+            file, entry = found
+            repair = request.repair(job, file.path, entry.number)
+            good = repair.entry if repair else None
+            yield Move(job=job, file=file, entry=good or entry, broken=entry.raw if good else None)
 
 
 def _prove_new_schedule(move: Move, request: Request, new: CronCommand, engine: Engine) -> tuple[bytes, str]:
@@ -155,8 +79,6 @@ def _way_out(move: Move, request: Request, engine: Engine) -> str:
 def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], str]:
     if move.job.decision is Decision.DROP:
         return None, (), "switched off"
-    if move.job.decision is Decision.FIX:
-        return _repaired(move, request)
     if move.job.decision not in CHANGING:
         return _staying(move, request)
     engine = engine_named(move.job.engine)
@@ -169,9 +91,16 @@ def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], s
     return line, command.needs, note
 
 
+def _repair(move: Move, request: Request) -> Repair | None:
+    return request.repair(move.job, move.file.path, move.entry.number)
+
+
 def _staying(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
-    """An entry that stays, at another time or with its runs recorded, or both."""
+    """An entry that stays: put right, at another time, or with its runs recorded."""
     notes, line = [], move.entry.raw
+    repair = _repair(move, request)
+    if repair:
+        notes.append(f"put right ({', '.join(repair.rules)}); {_effect(move)}")
     if is_moved(move):
         line = moved_line(move)
         notes.append(f"starts at another time, as the plan says: {move.entry.schedule_text} before")
@@ -179,6 +108,12 @@ def _staying(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]
         line = observed_line(line, move, request.plan.project.python)
         notes.append("its runs are recorded; it starts and does what it did before")
     return line, (request.plan.project.python,) if request.plan.project.observe else (), "; ".join(notes)
+
+
+def _effect(move: Move) -> str:
+    if move.file.loaded:
+        return "it starts at the same times as before"
+    return "cron ignores the whole file today, and reads it again when all of its broken lines are put right"
 
 
 def _recorded(move: Move, request: Request) -> bytes | None:
@@ -189,41 +124,35 @@ def _recorded(move: Move, request: Request) -> bytes | None:
         return None
 
 
-def _repaired(move: Move, request: Request) -> tuple[bytes, tuple[str, ...], str]:
-    repair = request.repairs[move.job.settings.entry or ""]
-    entry = read_line(repair.line, move)
-    if entry is None or _differ(move, entry.schedule, request) or entry.user != move.entry.user:
-        raise CannotConvert("the repaired line would not be read as one line with the same starts")
-    return repair.line, (), f"put right ({repair.rule}); it starts at the same times as before"
-
-
 def _changes_something(move: Move, request: Request) -> bool:
     if request.only and move.job.name not in request.only:
         return False
-    if move.job.decision is Decision.FIX:
-        return move.job.settings.entry in request.repairs
-    observed = request.plan.project.observe and move.file.editable
-    return move.job.decision in CHANGING or is_moved(move) or observed
+    if move.job.decision in CHANGING or _repair(move, request):
+        return True
+    return move.job.decision is not Decision.FIX and (is_moved(move) or (request.plan.project.observe and move.file.editable))
 
 
 def _change(move: Move, request: Request) -> Change:
     if not move.file.editable:
         raise CannotConvert(f"{move.file.path} is not a crontab; write a line for it in one, and convert that")
-    if physical_lines(move.file.to_bytes())[move.entry.number - 1 :][:1] != [move.entry.raw]:
+    if physical_lines(move.file.to_bytes())[move.entry.number - 1 :][:1] != [move.old]:
         raise CannotConvert("it is not one whole line of the file: this cron reads more or less than a line for it")
-    if not move.file.loaded:
+    if not move.file.loaded and not request.repaired(move.file.path).revived:
         raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
     wanted = _wanted(move)
     new, needs, note = _new(wanted, request)
     if wanted is not move:
         note = f"starts at another time, as the plan says: {move.entry.schedule_text} before"
     name = move.job.name
-    planned = request.dates.get(name)
-    on = planned[1] if planned and planned[0] == (None if new is None else to_text(new)) else request.at.date()
+    on = request.since(name, new)
     shadow = request.plan.project.shadow and move.job.migrated and new is not None
     recorded = _recorded(move, request) if shadow and request.plan.project.observe else None
-    block = Block(name=name, on=on, old=move.entry.raw, new=new, shadow=shadow, recorded=recorded)
-    return Change(move=wanted, block=block, needs=needs, note=note, remark=_remark(wanted, request))
+    repair = _repair(move, request)
+    repaired = repair is not None and new == repair.new
+    block = Block(name=name, on=on, old=move.old, new=new, shadow=shadow, recorded=recorded, repaired=repaired)
+    first = f"its line is put right first ({', '.join(repair.rules)})" if repair and new is not None and not repaired else ""
+    remark = "; ".join(filter(None, [first, _remark(wanted, new)]))
+    return Change(move=wanted, block=block, needs=needs, note=note, remark=remark)
 
 
 def _wanted(move: Move) -> Move:
@@ -234,17 +163,18 @@ def _wanted(move: Move) -> Move:
     return move
 
 
-def _remark(move: Move, request: Request) -> str:
-    """A second reading of the schedule, for whoever copies it to a tool that reads it so."""
-    schedule = move.entry.schedule
-    if not isinstance(schedule, Calendar) or schedule.random or schedule.never_fires:
+def _remark(move: Move, line: bytes | None) -> str:
+    """How croniter and python-crontab read the new line, or the old one where none is left, if not as its daemon does."""
+    entry = move.entry if line is None else read_line(line, move)
+    if entry is None or not isinstance(entry.schedule, Calendar) or entry.schedule.random:
         return ""
-    return second_opinion(move.entry.schedule_text, schedule, request.at, request.zone) or ""
+    readings = [(tool, said) for tool, said in second_readings(entry) if said != SAME]
+    return "; ".join(f"{tool} {'rejects it' if said == REJECTS else said}" for tool, said in readings)
 
 
 def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:
     changes, refused = [], {}
-    for move in moves(request.plan, [each.file for each in request.originals]):
+    for move in moves(request):
         if not _changes_something(move, request):
             continue
         try:
@@ -252,60 +182,6 @@ def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:
         except UsageError as trouble:
             refused[move.job.name] = f"{trouble.message} ({trouble.remedy})" if trouble.remedy else trouble.message
     return changes, refused
-
-
-def _sources(request: Request, changes: Sequence[Change]) -> tuple[list[Source], dict[str, bytes]]:
-    sources, crontabs = [], {}
-    editable = [each for each in request.originals if each.file.editable]
-    for number, original in enumerate(editable, start=1):
-        path = original.file.path
-        own = [each for each in changes if each.move.file.path == path]
-        output = "crontab.new" if len(editable) == 1 else f"crontabs/{number:02d}.new"
-        crontabs[output] = replaced(original.file.to_bytes(), [(each.move.entry.number, each.block) for each in own])
-        sources.append(
-            Source(
-                path=path,
-                dialect=original.file.dialect,
-                kind=str(original.file.kind),
-                sha256=_sha256(original, request.known.get(path)),
-                original=digest(original.file.to_bytes()),
-                output=output,
-                target=_target(original, request.folder),
-                user=original.user,
-                replacements=tuple(_replacement(each) for each in own),
-            )
-        )
-    return sources, crontabs
-
-
-def _target(original: Original, folder: Path) -> str | None:
-    """As it was named: a relative path is written from the plan's folder on, so that the two can move together."""
-    if original.target is None or Path(original.file.path).is_absolute():
-        return original.target
-    return os.path.relpath(original.target, folder)
-
-
-def _sha256(original: Original, known: Source | None) -> str:
-    """The state to compare with: the one noted before, while nothing but that plan's own lines has changed since."""
-    if known is None or known.original != digest(original.file.to_bytes()):
-        return original.live_sha256
-    ours = {each.block().content for each in known.replacements}
-    return known.sha256 if {block.content for block in original.blocks} <= ours else original.live_sha256
-
-
-def _replacement(change: Change) -> Replacement:
-    block = change.block
-    return Replacement(
-        name=block.name,
-        line=change.move.entry.number,
-        old=to_text(block.old),
-        new=None if block.new is None else to_text(block.new),
-        on=block.on.isoformat(),
-        shadow=block.shadow,
-        recorded=None if block.recorded is None else to_text(block.recorded),
-        needs=change.needs,
-        user=change.move.job.settings.user,
-    )
 
 
 def _artifacts(request: Request, changes: Sequence[Change]) -> list[Artifact]:
@@ -323,11 +199,14 @@ def _artifacts(request: Request, changes: Sequence[Change]) -> list[Artifact]:
 def draft(request: Request) -> Draft:
     """Turn every entry that changes into its target, or say why it stays as it is."""
     changes, refused = _changes(request)
-    sources, crontabs = _sources(request, changes)
+    mended = tuple(mended_lines(request))
+    sources, crontabs = sources_and_crontabs(request, changes, mended)
     return Draft(
         changes=tuple(changes),
         refused=refused,
         sources=tuple(sources),
         crontabs=crontabs,
         artifacts=tuple(_artifacts(request, changes)),
+        mended=mended,
+        revived=frozenset(path for path, each in request.repairs.items() if each.revived),
     )

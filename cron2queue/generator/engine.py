@@ -40,11 +40,20 @@ def checked_user(user: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One entry on its way: the planned job, the entry as read, and the file that holds it."""
+    """One entry on its way: the planned job, the entry as read, and the file that holds it.
+
+    `broken` is its line as it stands, where `entry` is what becomes of it when it is put right.
+    """
 
     job: PlannedJob
     entry: Entry
     file: CrontabFile
+    broken: bytes | None = None
+
+    @property
+    def old(self) -> bytes:
+        """The physical line that gives way."""
+        return self.entry.raw if self.broken is None else self.broken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,23 +62,3 @@ def schedules_differ(old: Schedule, new: Schedule, start: datetime, zone: ZoneIn
         return []
     end = start + SPAN
     return differences(old.fires_between(start, end, zone), new.fires_between(start, end, zone))
-
-
-def second_opinion(schedule_text: str, schedule: Schedule, start: datetime, zone: ZoneInfo) -> str | None:
-    """Where tools built on croniter would read this schedule otherwise than this cron; None when they would not.
-
-    Only a remark: croniter never decides when cron fires.
-    """
-    from croniter import croniter
-    from croniter.croniter import CroniterError
-
-    wanted = [fire.at for fire in schedule.next_fires(start, zone, 50)]
-    try:
-        reader = croniter(schedule_text, start - timedelta(minutes=1))
-        theirs = [reader.get_next(datetime) for _ in wanted]
-    except (CroniterError, ValueError, KeyError, OverflowError):
-        return "tools built on croniter refuse this schedule"
-    first = next((pair for pair in zip(wanted, theirs, strict=True) if pair[0] != pair[1]), None)
-    if first is None:
-        return None
-    return f"tools built on croniter would next differ at {min(first).isoformat(timespec='minutes')}"

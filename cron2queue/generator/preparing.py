@@ -8,14 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cron2queue.analyser.finding import Severity
-from cron2queue.analyser.registry import rule_named
 from cron2queue.errors import UsageError
 from cron2queue.generator.artifacts import Change as FileChange
 from cron2queue.generator.artifacts import compare, left_over
-from cron2queue.generator.conversion import Draft, Original, Repair, Request, draft
+from cron2queue.generator.conversion import draft
+from cron2queue.generator.drafts import Draft, Original, Request
 from cron2queue.generator.engine import engine_named
 from cron2queue.generator.project import Product, assemble
+from cron2queue.generator.repairing import as_repaired, repairs
 from cron2queue.plan.builder import build
 from cron2queue.plan.file import Merged, merge
 from cron2queue.plan.manifest import MANIFEST_NAME, Manifest, read_manifest
@@ -106,18 +106,6 @@ def project_of(before: Before, choices: Choices, path: Path) -> Project:
     return project
 
 
-def _repairs(audit: Audit) -> dict[str, Repair]:
-    """The lines that the rules themselves can put right, by entry."""
-    entries = {verdict.entry_id: verdict.entry for verdict in audit.verdicts}
-    found: dict[str, Repair] = {}
-    for finding in audit.findings:
-        if finding.entry in entries and finding.severity is Severity.ERROR and finding.entry not in found:
-            line = rule_named(finding.rule).fix(entries[finding.entry])
-            if line is not None:
-                found[finding.entry] = Repair(line=line, rule=finding.rule)
-    return found
-
-
 def _check_only(only: frozenset[str], merged: Merged) -> None:
     names = frozenset(job.name for job in merged.plan.jobs)
     for name in sorted(only - names):
@@ -145,6 +133,8 @@ def prepare(
     """Decide and render everything; nothing is written. `path` is the plan's folder, `folder` None while there is none."""
     before = look_back(folder)
     project = project_of(before, choices, path / PLAN_NAME)
+    repaired = repairs(audit)
+    audit = replace(audit, verdicts=as_repaired(audit.verdicts, repaired))
     built = build(audit, project, owners={each.file.path: each.owner for each in originals})
     jobs = spread(built.plan.jobs, audit) if choices.spread else built.plan.jobs
     merged = merge(
@@ -165,7 +155,7 @@ def prepare(
         folder=path,
         only=choices.only,
         dates=before.dates,
-        repairs=_repairs(audit),
+        repairs=repaired,
         known={each.path: each for each in before.manifest.sources} if before.manifest else {},
     )
     return _rendered(request, merged, before, choices, folder)

@@ -18,7 +18,7 @@ from cron2queue.runtime.settings import PLAN_NAME
 from cron2queue.text import to_bytes, to_text
 
 if TYPE_CHECKING:
-    from cron2queue.generator.conversion import Change, Draft, Original
+    from cron2queue.generator.drafts import Change, Draft, Original
     from cron2queue.generator.templating import Templates
     from cron2queue.plan.file import Merged
 

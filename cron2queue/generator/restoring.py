@@ -1,4 +1,4 @@
-"""Crontabs as they were before any replacement, so that a converted crontab can be converted again."""
+"""Crontabs as they were before any replacement, so that a converted crontab can be converted again; repaired lines stay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.spool import without_heading
-from cron2queue.generator.conversion import Original
+from cron2queue.generator.drafts import Original
 from cron2queue.plan.blocks import found_blocks, restored
 from cron2queue.plan.manifest import digest
 
@@ -47,7 +47,7 @@ def original(file: CrontabFile, *, caller: str | None = None, owner: str | None 
     return Original(
         file=file,
         live_sha256=digest(live),
-        blocks=tuple(found_blocks(live)),
+        blocks=tuple(block for block in found_blocks(live) if not block.repaired),
         target=_target(file),
         user=user,
         owner=user or (owner if file.kind is Kind.USER else None),

@@ -15,7 +15,7 @@ from cron2queue.plan.model import MIGRATED
 from cron2queue.text import to_text
 
 if TYPE_CHECKING:
-    from cron2queue.generator.conversion import Change, Draft
+    from cron2queue.generator.drafts import Change, Draft, Mended
     from cron2queue.generator.templating import Templates
     from cron2queue.plan.model import Plan, PlannedJob
 
@@ -52,6 +52,8 @@ class ReviewPage:
     shadow: bool
     changes: tuple[Row, ...]
     stays: tuple[Row, ...]
+    mended: tuple[Row, ...]
+    revived: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
     questions: tuple[tuple[str, str], ...]
     gone: tuple[str, ...]
@@ -116,6 +118,20 @@ def _changed(change: Change) -> Row:
         old=to_text(change.block.old).rstrip("\r\n"),
         new=new,
         proof=_proof(change),
+    )
+
+
+def _mended(line: Mended) -> Row:
+    block = line.block
+    return Row(
+        name=block.name,
+        path=line.path,
+        line=line.line,
+        schedule="",
+        becomes="repaired",
+        because=", ".join(line.rules),
+        old=to_text(block.old).rstrip("\n"),
+        new=to_text(block.new or b"").rstrip("\n"),
     )
 
 
@@ -184,6 +200,8 @@ def review(
         shadow=plan.project.shadow,
         changes=tuple(_changed(each) for each in order),
         stays=tuple(_row(job) for job in stays),
+        mended=tuple(map(_mended, draft.mended)),
+        revived=tuple(sorted(draft.revived)),
         refused=tuple(sorted(draft.refused.items())),
         questions=tuple((job.name, question) for job in plan.jobs for question in job.questions),
         gone=plan.gone,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.generator.drafts import CHANGING
 from cron2queue.redaction import redact
 from cron2queue.text import cut, safe_text
 
@@ -21,13 +22,15 @@ def _then(job: PlannedJob, prepared: Prepared) -> str:
     change, settings = prepared.draft.change(job.name), job.settings
     if job.name in prepared.draft.refused:
         return "REFUSED, stays as it is"
+    if change is None and job.decision is Decision.FIX and (settings.source or "") in prepared.draft.revived:
+        return "stays; its file is repaired"
     if change is None:
         words = {Decision.KEEP: "stays", Decision.ASK: "not decided: see the questions", Decision.FIX: "repair it first"}
         return words.get(job.decision, "not converted now")
     if job.decision is Decision.DROP:
         return "switched off"
-    if job.decision is Decision.FIX:
-        return "repaired, stays"
+    if job.decision not in CHANGING and change.block.repaired:
+        return "repaired; not decided: see the questions" if job.decision is Decision.ASK else "repaired, stays"
     if job.decision in (Decision.KEEP, Decision.ASK):
         return change.note.partition(",")[0] or "stays"
     limits = f"{settings.overlap:<8}  timeout {settings.timeout:g} s"
@@ -60,6 +63,10 @@ def _wrote(prepared: Prepared, path: Path, *, written: bool) -> Iterator[str]:
 def _attention(prepared: Prepared) -> Iterator[str]:
     for name, reason in sorted(prepared.draft.refused.items()):
         yield f"  refused  {name}: {safe_text(redact(reason))}"
+    for mended in prepared.draft.mended:
+        yield f"  repaired {mended.block.name} of {safe_text(mended.path)} ({', '.join(mended.rules)})"
+    for path in sorted(prepared.draft.revived):
+        yield f"  revived  {safe_text(path)}: cron ignores it today; repaired, all of its entries run. Then convert again"
     for name in prepared.merged.plan.gone:
         yield f"  removed  {name}: its line is no longer in the crontab; the plan keeps the job until you delete its table"
     questions = sum(len(job.questions) for job in prepared.merged.plan.jobs)

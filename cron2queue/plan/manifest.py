@@ -33,6 +33,8 @@ class Replacement:
     shadow: bool = False
     recorded: str | None = None
     """In shadow, the old line started through the recorder, where it is."""
+    repaired: bool = False
+    """The new line is the old one put right."""
     needs: tuple[str, ...] = ()
     """Files that must be there before the new line may run: lock files, the plan, the interpreter."""
     user: str | None = None
@@ -47,6 +49,7 @@ class Replacement:
             new=None if self.new is None else _bytes(self.new),
             shadow=self.shadow,
             recorded=None if self.recorded is None else _bytes(self.recorded),
+            repaired=self.repaired,
         )
 
 
@@ -68,6 +71,11 @@ class Source:
     target: str | None
     user: str | None = None
     replacements: tuple[Replacement, ...] = ()
+
+    @property
+    def repairs(self) -> frozenset[bytes]:
+        """The blocks of the lines that this plan puts right: where they stand, the plan was made from the lines before."""
+        return frozenset(each.block().content for each in self.replacements if each.repaired)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,3 +74,41 @@ def test_the_job_table_is_asked_for_before_anything_changes(tmp_path: Path) -> N
     assert run("migrate", "up", "--plan", plan).status == 0
     assert run("apply", str(tmp_path / "c2q"), "--yes").status == 0
     assert "enqueue work" in crontab.read_text()
+
+
+def test_a_crontab_that_cron_ignored_is_repaired_first_converted_then_and_never_rolled_back_to_be_ignored(
+    tmp_path: Path,
+) -> None:
+    text = b"MAILTO=\r\n\r\n# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * root /bin/true\r\n"
+    crontab, folder = tmp_path / "crontab", str(tmp_path / "c2q")
+    crontab.write_bytes(text)
+    words = ("convert", str(crontab), "--kind", "system", "--into", folder, "--set", f"lock-folder={folder}/locks")
+    assert run(*words, "--set", f"python={sys.executable}").status == 0
+    assert run("apply", folder, "--yes").status == 0
+    repaired = crontab.read_bytes()
+    assert b'MAILTO=""\n' in repaired and b"\n*/5 * * * * root /bin/true\n" in repaired
+    assert run("apply", folder, "--yes").out.startswith("nothing to change")
+    assert run(*words).status == 0
+    assert run("migrate", "up", "--plan", f"{folder}/cron2queue.toml").status == 0
+    second = run("apply", folder, "--yes")
+    assert second.status == 0, second.err
+    assert b"enqueue work" in crontab.read_bytes()
+    assert run(*words, "--check").status == 0
+    back = run("rollback", folder, "--yes")
+    assert (back.status, "what was put right stays" in back.err) == (0, True)
+    assert crontab.read_bytes() == repaired
+    assert run("rollback", folder, "--yes").status == 4, "cron would ignore the crontab as it was"
+    assert run("apply", folder, "--yes").status == 0
+    assert b"enqueue work" in crontab.read_bytes()
+
+
+def test_a_repaired_line_is_rolled_back_under_later_edits_too(tmp_path: Path) -> None:
+    text = b"0 3 * * * root /bin/echo $(date +%F)\n0 4 * * * root /bin/true\n"
+    crontab, folder = tmp_path / "crontab", str(tmp_path / "c2q")
+    crontab.write_bytes(text)
+    assert run("convert", str(crontab), "--kind", "system", "--into", folder).status == 0
+    assert run("apply", folder, "--yes").status == 0
+    assert b"\n0 3 * * * root /bin/echo $(date +\\%F)\n" in crontab.read_bytes()
+    crontab.write_bytes(crontab.read_bytes() + b"# by hand\n")
+    assert run("rollback", folder, "--yes").status == 0
+    assert crontab.read_bytes() == text + b"# by hand\n"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from presence import absent
 
 from cron2queue.cutover.live import UserCrontab
 from cron2queue.plan.folder import Folder
@@ -131,8 +132,6 @@ def user() -> Iterator[UserCrontab]:
     """The real crontab of a user who has none, through crontab(1); it is gone again afterwards."""
     name, why = _free_user()
     if why:
-        if os.environ.get("CI"):
-            pytest.fail(why)
-        pytest.skip(why)
+        absent(why)
     yield UserCrontab(name)
     subprocess.run(["crontab", "-u", name, "-r"], capture_output=True, check=False)

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 _TRACEME, _SYSCALL, _SETOPTIONS, _SYSCALL_INFO = 0, 24, 0x4200, 0x420E
@@ -102,13 +103,17 @@ def run(work: Callable[[], object], kill_at: int | None = None) -> list[Call]:
 
 
 def chosen(calls: Sequence[Call], most: int | None, seed: int) -> list[int]:
-    """All points, or so many of them: the first and the last of each kind of call, and a sample of the others."""
+    """All points, or so many of them: the first and the last of each kind of call, those around which one program waits for
+    another, and a sample of the others.
+    """
     everything = range(len(calls))
     if most is None or len(calls) <= most:
         return list(everything)
     first = {call: at for at, call in reversed(list(enumerate(calls)))}
     last = {call: at for at, call in enumerate(calls)}
-    must = {*first.values(), *last.values()}
+    turns = [at for at, (one, other) in enumerate(pairwise(calls)) if one.started != other.started]
+    near = {at + step for at in turns for step in range(-2, 4) if 0 <= at + step < len(calls)}
+    must = {*first.values(), *last.values(), *near}
     rest = [at for at in everything if at not in must]
     return sorted({*must, *random.Random(seed).sample(rest, min(len(rest), max(0, most - len(must))))})
 

@@ -1,7 +1,6 @@
 """Killed at any system call, apply and rollback leave the old crontab or the new one, whole, and both ways still work."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +60,7 @@ def test_a_kill_of_apply_or_of_the_crontab_program_leaves_a_users_crontab_whole(
     assert {each["text"] for each in found} == {"old", "new"}
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.needs("strace")
 def test_a_full_disk_keeps_the_old_crontab(case: Any) -> None:
     ran = subprocess.run(
         [

@@ -1,13 +1,12 @@
 """A real user's crontab, through the real crontab(1)."""
 
-import os
 import pwd
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import run
+from presence import absent, need_root
 
 from cron2queue.crontab.spool import without_heading
 from cron2queue.cutover.live import UserCrontab
@@ -52,7 +51,7 @@ def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder
     user.write(text)
     spooled, folder = f"/var/spool/cron/crontabs/{user.user}", str(open_folder / "c2q")
     if not Path(spooled).exists():
-        pytest.skip("this cron has its spool elsewhere")
+        absent("this cron has its spool elsewhere")
     assert run("convert", spooled, "--into", folder, "--set", "python=/bin/true").status == 0
     assert run("migrate", "up", "--plan", f"{folder}/cron2queue.toml").status == 0
     owner = pwd.getpwnam(user.user).pw_uid
@@ -66,7 +65,8 @@ def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder
     assert user.read() == text
 
 
-@pytest.mark.skipif(shutil.which("crontab") is None or os.geteuid() != 0, reason="only root asks for another user's crontab")
+@pytest.mark.needs("crontab")
 def test_a_user_that_does_not_exist_is_refused() -> None:
+    need_root("asks for another user's crontab")
     with pytest.raises(Refused):
         UserCrontab("no-such-user-here").read()

@@ -15,7 +15,7 @@ from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.evidence.book import EvidenceBook
 from cron2queue.generator.artifacts import write
-from cron2queue.generator.conversion import Original
+from cron2queue.generator.drafts import Original
 from cron2queue.generator.preparing import Choices, Prepared, prepare
 from cron2queue.generator.restoring import originals
 from cron2queue.generator.templating import Templates
