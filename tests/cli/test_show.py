@@ -150,6 +150,19 @@ def test_wrong_words_are_usage_errors_without_a_traceback(arguments: tuple[str, 
     assert done.stdout == b""
 
 
+def test_a_line_that_is_read_in_pieces_is_told_of_once() -> None:
+    text = b"* * * x y * * * * * echo a\n- - - x 3\n0 1 * * * ok\n61 * * * * * b\n"
+    done = show("-", "--kind", "user", "--dialect", "freebsd", "-n", "1", "--width", "200", text=text)
+    told = [line.strip() for line in done.stdout.decode().splitlines() if line.strip().startswith(("line ", "the rest"))]
+    dropped = "what stands up to there is dropped"
+    reads_on = "the rest of the line is read as if a new line began there"
+    assert told == [
+        f"line 1, column 7: bad month: {dropped}", f"{reads_on}; 1 more piece of it dropped",
+        f"line 2, column 1: bad minute: {dropped}", f"{reads_on}; 4 more pieces of it dropped",
+        f"line 4, column 1: bad minute: {dropped}", reads_on,
+    ]  # fmt: skip
+
+
 def test_more_starts_than_can_be_held_are_refused_with_what_to_do() -> None:
     arguments = ("--kind", "user", "--dialect", "freebsd", "--at", "2026-01-01", "--until", "2027-01-01")
     done = show("-", *arguments, "--format", "json", text=b"@every_second x\n")

@@ -1,6 +1,7 @@
 """What `show` draws: each source, each entry as the daemon understood it, its next starts, and what was refused."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from rich.text import Text
 
@@ -8,7 +9,7 @@ from cron2queue.cli.screens.canvas import Canvas, wrapped
 from cron2queue.cli.understood.record import Asked, fires_of, masked
 from cron2queue.crontab.describe import describe
 from cron2queue.crontab.dialect import dialect_named
-from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Malformed
+from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Line, Malformed
 from cron2queue.crontab.schedule import Fire
 from cron2queue.redaction import redact
 from cron2queue.report.figures import contents, counted
@@ -20,6 +21,8 @@ _EFFECTS = {
     Effect.LINE: "this line is dropped",
     Effect.MISREAD: "it runs all the same",
 }
+_PIECE = "what stands up to there is dropped"
+_READS_ON = "the rest of the line is read as if a new line began there"
 # What every entry has, and so tells nothing.
 _USUAL = {"SHELL": "/bin/sh"}
 
@@ -44,11 +47,23 @@ def _file(file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
         yield from _wrapped(f"  IGNORED by {title}: {_shown(file.why or '')}", canvas, "bold red")
     for note in file.notes:
         yield from _wrapped(f"  {_shown(note)}", canvas, "dim")
-    for line in file.lines:
-        if isinstance(line, Entry):
-            yield from _entry(line, asked, canvas, loaded=file.loaded)
-        elif isinstance(line, Malformed):
-            yield from _malformed(line, canvas, script=not file.editable and not line.raw)
+    for _, pieces in groupby(file.lines, key=lambda line: line.number):
+        yield from _line(list(pieces), file, asked, canvas)
+
+
+def _line(pieces: list[Line], file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
+    """One line of the file; where a daemon reads on behind what it refuses, the first refusal stands for all."""
+    refused = [piece for piece in pieces if isinstance(piece, Malformed)]
+    for bad in refused[:1]:
+        in_pieces = len(pieces) > 1
+        effect = _PIECE if in_pieces else _EFFECTS[bad.effect]
+        yield from _malformed(bad, canvas, effect=None if not file.editable and not bad.raw else effect)
+        if in_pieces:
+            more = f"; {counted(len(refused) - 1, 'more piece')} of it dropped" if refused[1:] else ""
+            yield from _wrapped(f"{_INDENT}{_READS_ON}{more}", canvas, "dim")
+    for entry in pieces:
+        if isinstance(entry, Entry):
+            yield from _entry(entry, asked, canvas, loaded=file.loaded)
 
 
 def _counts(file: CrontabFile) -> str:
@@ -82,7 +97,7 @@ def _entry(entry: Entry, asked: Asked, canvas: Canvas, *, loaded: bool) -> Itera
         yield from _wrapped(f"{_INDENT}   with {' '.join(variables)}", canvas, "dim")
     yield from _wrapped(f"{_INDENT}   {_starts(entry, asked, loaded=loaded)}", canvas, "green" if loaded else "dim")
     for bad in entry.misread:
-        yield from _malformed(bad, canvas)
+        yield from _malformed(bad, canvas, effect=_EFFECTS[bad.effect])
 
 
 def _starts(entry: Entry, asked: Asked, *, loaded: bool) -> str:
@@ -100,9 +115,9 @@ def _fire(fire: Fire) -> str:
     return text if fire.at.replace(tzinfo=None) == fire.nominal else f"{text} (for {fire.nominal:%H:%M})"
 
 
-def _malformed(bad: Malformed, canvas: Canvas, *, script: bool = False) -> Iterator[Text]:
-    """A line and what becomes of it, or a script of a folder, of which its message says all there is."""
+def _malformed(bad: Malformed, canvas: Canvas, *, effect: str | None) -> Iterator[Text]:
+    """A line and what becomes of it, or (no `effect`) a script of a folder, of which its message says all there is."""
     message = _shown(bad.message)
-    said = message if script else f"line {bad.number}, column {bad.column}: {message}: {_EFFECTS[bad.effect]}"
+    said = message if effect is None else f"line {bad.number}, column {bad.column}: {message}: {effect}"
     yield from _wrapped(f"  {said}", canvas, "red")
     yield from _wrapped(f"{_INDENT}{bad.remedy}", canvas, "dim")
