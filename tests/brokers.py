@@ -54,6 +54,10 @@ class Node:
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
+    def name(self) -> str:
+        return f"c2q{os.getpid()}-{self.port}@localhost"
+
+    @property
     def url(self) -> str:
         return f"amqp://guest:guest@127.0.0.1:{self.port}//"
 
@@ -62,7 +66,7 @@ class Node:
         (self.folder / "plugins").write_text("[].")
         (self.folder / "node.conf").write_text("consumer_timeout = 1800000\n")
         named = {
-            "NODENAME": f"c2q{os.getpid()}@localhost",
+            "NODENAME": self.name,
             "NODE_PORT": str(self.port),
             "DIST_PORT": str(free_port()),  # else the other one and 20000 more, which may be above all ports
             "NODE_IP_ADDRESS": "127.0.0.1",
@@ -86,6 +90,14 @@ class Node:
         except BaseException:
             self.kill()
             raise
+
+    def control(self, *words: str) -> str:
+        """What rabbitmqctl says, as an operator calls it."""
+        command = [str(Path(PROGRAM).with_name("rabbitmqctl")), "-n", self.name, *words]
+        environment = {**os.environ, "HOME": str(self.folder), "RABBITMQ_CONF_ENV_FILE": "/dev/null"}
+        ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=self.folder)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
 
     def restart(self, queue: str) -> None:
         """Start again after a kill.

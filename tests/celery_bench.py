@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from workbench import Workbench
 
+from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application
-from cron2queue.runtime.celery.broker import BROKER_VARIABLE, Topology
+from cron2queue.runtime.celery.broker import Topology
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.settings import read_settings
 

@@ -2,24 +2,29 @@
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 from celery import Celery, signals
 from celery.exceptions import Reject
 
-from cron2queue.errors import Cron2QueueError
+from cron2queue.errors import Cron2QueueError, UsageError
+from cron2queue.redaction import redact
 from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery.address import broker_url, is_redis
 from cron2queue.runtime.celery.beat import SCHEDULER, Schedules, beat_schedule
-from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, MARGIN_SECONDS, Topology, broker_url, is_redis, task_name
+from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, APPLICATION, MARGIN_SECONDS, Topology, task_name
 from cron2queue.runtime.celery.deliveries import Delivery
 from cron2queue.runtime.celery.executor import Executor
 from cron2queue.runtime.settings import JobSettings, Settings, read_settings
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import Timing, WorkerOptions
+from cron2queue.text import safe_text
 
 log = logging.getLogger("cron2queue.worker")
 
@@ -35,6 +40,7 @@ def configuration(settings: Settings, url: str) -> dict[str, Any]:
     return {
         "broker_url": url,
         "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,  # a broker may be away for a day
         "broker_heartbeat": _BROKER_HEARTBEAT,
         "broker_transport_options": redis.transport_options(settings) if is_redis(url) else {"confirm_publish": True},
         "task_default_exchange": topology.base,
@@ -107,10 +113,9 @@ class Runner:
         if executor is not None and self.owner == os.getpid():
             executor.close()
 
-    def check(self, settings: Settings, url: str) -> None:
+    def check(self, app: Celery, settings: Settings) -> None:
         """Before any job: the handlers can be loaded, and a Redis keeps what it is given."""
-        if is_redis(url):
-            redis.check_server(url, settings)
+        redis.check_servers(app, settings)
         nursery = Nursery(self.options)
         nursery.start()
         nursery.close()
@@ -150,8 +155,43 @@ def application(
         app.conf.update(beat_scheduler=SCHEDULER, beat_schedule=beat_schedule(beat, settings, plan, options.database))
     for kind, job in _kinds(settings).items():
         _add_task(app, runner, kind, job)
-    _listen(runner, settings, url)
+    _listen(runner, app, settings)
     return app
+
+
+def application_or_exit(plan: Path, *, beat: Schedules | None = None) -> Celery:
+    """The same for celery_app.py: what cannot be used is told in a sentence, and ends the program that asked for it."""
+    try:
+        return application(plan, beat=beat)
+    except Cron2QueueError as trouble:
+        raise _exit(trouble) from None
+
+
+def application_beside(plan: Path) -> Celery:
+    """The application in celery_app.py beside the plan, with what its owner has set there; else the plan's own.
+
+    Raises UsageError when that file cannot be loaded or holds no `app`.
+    """
+    path = plan.resolve().with_name(f"{APPLICATION}.py")
+    spec = spec_from_file_location(APPLICATION, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        return application(plan)
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))  # as Celery does with the folder that it is started in
+    try:
+        spec.loader.exec_module(module)
+    except Cron2QueueError:
+        raise
+    except Exception as trouble:
+        remedy = "repair it, or let convert write it anew"
+        raise UsageError(f"cannot be loaded: {type(trouble).__name__}: {trouble}", place=str(path), remedy=remedy) from trouble
+    if not isinstance(app := getattr(module, "app", None), Celery):
+        raise UsageError("holds no Celery application named app", place=str(path), remedy="let convert write it anew")
+    return app
+
+
+def _exit(trouble: Cron2QueueError) -> SystemExit:
+    return SystemExit("cron2queue: " + "\n".join(safe_text(redact(line)) for line in str(trouble).split("\n")))
 
 
 def _kinds(settings: Settings) -> dict[str, JobSettings]:
@@ -167,14 +207,14 @@ def _add_task(app: Celery, runner: Runner, kind: str, job: JobSettings) -> None:
         return runner.run(kind, public_id, queue)
 
 
-def _listen(runner: Runner, settings: Settings, url: str) -> None:
+def _listen(runner: Runner, app: Celery, settings: Settings) -> None:
     """Celery's signals; the references are kept, since `runner` lives as long as the application."""
 
     def check(**_: Any) -> None:
         try:
-            runner.check(settings, url)
+            runner.check(app, settings)
         except Cron2QueueError as trouble:
-            raise SystemExit(f"cron2queue: {trouble}") from None
+            raise _exit(trouble) from None
 
     def begin(**_: Any) -> None:
         runner.begin()

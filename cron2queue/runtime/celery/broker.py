@@ -1,9 +1,8 @@
-"""Which broker, under which names: what relay and workers declare, so that both declare the same."""
+"""Names and times at the broker: what relay and workers declare, so that both declare the same."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.settings import JobSettings, Settings
@@ -11,45 +10,33 @@ from cron2queue.runtime.settings import JobSettings, Settings
 if TYPE_CHECKING:
     from kombu import Exchange, Queue
 
-BROKER_VARIABLE: Final = "CRON2QUEUE_BROKER_URL"
-DEFAULT_BROKER: Final = "amqp://guest:guest@127.0.0.1:5672//"
 TASK_PREFIX: Final = "c2q."
-# A message may wait in a worker until its queue's limit has room for its job; after that it is dropped, and sent anew.
+APPLICATION: Final = "celery_app"  # the module that convert writes beside the plan
+# A message may wait in a worker until its queue's limit has room for its job; after that the broker has it again.
 ADMISSION_SECONDS: Final = 20.0
+# A message of a paused queue waits long enough for the relay to hear of the pause, and is dropped: after it all are sent anew.
+PAUSE_SECONDS: Final = 1.0
 # What Celery's own limits stand above those of the job: they are the backstop of the backstop.
 MARGIN_SECONDS: Final = 60.0
+# How long a message may be in a worker's hands beyond the run of its job.
+HOLDING_SECONDS: Final = ADMISSION_SECONDS + 2 * MARGIN_SECONDS
 _SHORTEST_VISIBILITY: Final = 1800.0
-_LONGEST_RUN: Final = 7 * 86400.0  # and what is counted for a job without a time limit
+LONGEST_RUN: Final = 7 * 86400.0  # and what is counted for a job without a time limit
 # Above every job, and the same for every plan: a queue that exists cannot be declared with another one. It need not be
 # tight, since it is the row, and not the message, that a lost worker gives back.
 _CONSUMER_TIMEOUT: Final = 8 * 86400.0
 _DELIVERY_LIMIT: Final = 20
 
 
-def broker_url(environment: Mapping[str, str]) -> str:
-    """Where the broker is. It holds a password, so that it stands in the environment and not in the plan."""
-    return environment.get(BROKER_VARIABLE) or DEFAULT_BROKER
-
-
-def is_redis(url: str) -> bool:
-    """Whether this broker is Redis. Raises UsageError for one that is neither Redis nor RabbitMQ."""
-    scheme = urlsplit(url).scheme.partition("+")[0]
-    if scheme in ("redis", "rediss", "sentinel"):
-        return True
-    if scheme in ("amqp", "amqps", "pyamqp"):
-        return False
-    raise UsageError(f"{scheme or 'this'}:// is no broker that is known here", remedy="use amqp:// (RabbitMQ) or redis://")
-
-
-def longest_run(jobs: Mapping[str, JobSettings], queue: str | None = None) -> float:
-    """Seconds that the longest job (of one queue) may take, its end by force included."""
-    own = [job for job in jobs.values() if job.decision in ("queue", "split") and queue in (None, job.queue)]
-    return max((_LONGEST_RUN if job.timeout is None else job.timeout + job.grace for job in own), default=0.0)
+def longest_run(jobs: Mapping[str, JobSettings]) -> float:
+    """Seconds that the longest job may take, its end by force included."""
+    own = [job for job in jobs.values() if job.decision in ("queue", "split")]
+    return max((LONGEST_RUN if job.timeout is None else job.timeout + job.grace for job in own), default=0.0)
 
 
 def visibility_timeout(settings: Settings) -> int:
     """Seconds after which Redis hands a message out again: above the longest job."""
-    return int(max(_SHORTEST_VISIBILITY, longest_run(settings.jobs) + ADMISSION_SECONDS + 2 * MARGIN_SECONDS))
+    return int(max(_SHORTEST_VISIBILITY, longest_run(settings.jobs) + HOLDING_SECONDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +52,7 @@ class Topology:
         queues = {job.queue for job in settings.jobs.values() if job.decision in ("queue", "split")}
         if not queues:
             raise UsageError("the plan queues no job", remedy='set decision = "queue" in the table of one')
-        if longest_run(settings.jobs) > _LONGEST_RUN:
+        if longest_run(settings.jobs) > LONGEST_RUN:
             raise UsageError(
                 "a job may take more than a week, for which no broker keeps its message", remedy="lower its timeout"
             )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cron2queue.runtime.celery.broker import ADMISSION_SECONDS
+from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, PAUSE_SECONDS
 from cron2queue.runtime.jobs import Job, Settlement
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.pump import Pump
@@ -16,14 +16,14 @@ from cron2queue.runtime.worker.pump import Pump
 class Delivery:
     """One message. `job` is set once its row is claimed; `over` once nothing is left to do for it here.
 
-    `patient_until` (CLOCK_MONOTONIC) bounds how long a job that is ready waits here for room under its queue's limit; then
-    `put_back` says that the broker is to keep the message.
+    `since` is its arrival (CLOCK_MONOTONIC). A job that is ready waits here for room under its queue's limit, but not for
+    ever: then `put_back` says that the broker is to keep the message.
     """
 
     public_id: str
     queue: str
     kind: str
-    patient_until: float
+    since: float
     job: Job | None = None
     over: bool = False
     put_back: bool = False
@@ -31,7 +31,7 @@ class Delivery:
     @classmethod
     def of(cls, public_id: str, queue: str, kind: str) -> "Delivery":
         """A message that has just arrived."""
-        return cls(public_id=public_id, queue=queue, kind=kind, patient_until=time.monotonic() + ADMISSION_SECONDS)
+        return cls(public_id=public_id, queue=queue, kind=kind, since=time.monotonic())
 
 
 @dataclass(slots=True)
@@ -72,6 +72,7 @@ class DeliveredStore(Store):
         """The rows of delivered messages that are this worker's from now on.
 
         A row that is claimed by another, or has ended, ends its message: the lease, not the message, is the right to run.
+        So does a pause of its queue.
         """
         found: list[Job] = []
         for each in self.deliveries.waiting(queue, kinds)[:limit]:
@@ -80,9 +81,14 @@ class DeliveredStore(Store):
                 found.append(each.job)
             elif not self.is_ready(each.public_id):
                 each.over = True
-            elif time.monotonic() >= each.patient_until:
-                each.put_back = each.over = True
+            else:
+                self._be_patient(each)
         return found
+
+    def _be_patient(self, waiting: Delivery) -> None:
+        paused = self.controls().queue(waiting.queue).paused
+        if time.monotonic() - waiting.since >= (PAUSE_SECONDS if paused else ADMISSION_SECONDS):
+            waiting.over, waiting.put_back = True, not paused
 
     def settle_and_claim(
         self, settlements: Sequence[Settlement], queue: str, *, kinds: Collection[str], limit: int, worker: str

@@ -1,18 +1,28 @@
 """The broker as the relay sees it: declare, publish with confirms, count what waits, empty the dead letters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celery import Celery
 
 from cron2queue.runtime.celery.broker import Topology, task_name
+from cron2queue.runtime.celery.confirms import Confirms
 
 _SECONDS: Final = 10  # for one answer of the broker
 _MOST_DEAD: Final = 100  # dead letters in one look
 _FIRST, _LATER = 9, 0  # the broker's two classes (RabbitMQ 4: above 4, and the rest); older quorum queues know none
 _PLAIN_PRIORITY: Final = 100
+
+
+class Ready(NamedTuple):
+    """A row that waits to be claimed. `since` (micros) changes each time that it becomes ready."""
+
+    public_id: str
+    kind: str
+    priority: int
+    since: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +43,7 @@ class Publisher:
     _connection: Any = None
     _producer: Any = None
     _channel: Any = None
+    _confirms: Confirms | None = None
     _declared: set[str] = field(default_factory=set)
 
     def errors(self) -> tuple[type[BaseException], ...]:
@@ -45,6 +56,7 @@ class Publisher:
     def reset(self) -> None:
         """Drop the connection; what was not confirmed counts as not sent."""
         connection, self._connection, self._producer, self._channel = self._connection, None, None, None
+        self._confirms = None
         self._declared.clear()
         if connection is not None:
             with suppress(Exception):
@@ -55,13 +67,15 @@ class Publisher:
             return
         # No heartbeat: nothing listens between two rounds. What is asked is answered in time, or the connection is dropped:
         # a queue that has lost its leader may never answer.
-        options = {**self.app.conf.broker_transport_options}
-        if "confirm_publish" in options:
-            options |= {"read_timeout": _SECONDS, "write_timeout": _SECONDS}
+        confirms = self.app.conf.broker_transport_options.get("confirm_publish", False)
+        options: dict[str, Any] = {"read_timeout": _SECONDS, "write_timeout": _SECONDS} if confirms else {}
+        options["confirm_publish"] = False  # by which the transport would wait for each message alone
         self._connection = self.app.connection_for_write(heartbeat=0, connect_timeout=_SECONDS, transport_options=options)
         self._connection.ensure_connection(max_retries=1, timeout=_SECONDS)
         self._channel = self._connection.channel()
-        self._producer = self.app.amqp.Producer(self._connection.channel(), auto_declare=False)
+        publishing = self._connection.channel()
+        self._confirms = Confirms.of(self._connection, publishing) if confirms else None
+        self._producer = self.app.amqp.Producer(publishing, auto_declare=False)
         self.topology.dead_letters()(self._channel).declare()
         for name in self.topology.names:
             self._declare(name)
@@ -70,21 +84,34 @@ class Publisher:
         self.topology.queue(name)(self._channel).declare()
         self._declared.add(name)
 
-    def send(self, queue: str, kind: str, public_id: str, priority: int) -> None:
-        """Publish one id; returns when the broker has it on disk."""
+    def send(self, queue: str, rows: Sequence[Ready]) -> list[Ready]:
+        """Publish ids; returns, when the broker has answered for all of them, those that it has on disk."""
         self._open()
-        name = self.topology.name(queue)
+        if self._confirms is None:
+            for row in rows:
+                self._publish(queue, row)
+            return list(rows)
+        numbers = []
+        for row in rows:
+            self._publish(queue, row)
+            numbers.append(self._confirms.expect())
+        self._confirms.wait(_SECONDS)
+        refused = self._confirms.refused
+        if refused:  # RabbitMQ keeps to its no for a channel, also when its reason has gone
+            self.reset()
+        return [row for row, number in zip(rows, numbers, strict=True) if number not in refused]
+
+    def _publish(self, queue: str, row: Ready) -> None:
         self.app.send_task(
-            task_name(kind),
-            args=(public_id, queue),
+            task_name(row.kind),
+            args=(row.public_id, queue),
             exchange=self.topology.base,
-            routing_key=name,
+            routing_key=self.topology.name(queue),
             producer=self._producer,
             declare=[],
             retry=False,
-            confirm_timeout=_SECONDS,
             ignore_result=True,
-            priority=_FIRST if priority < _PLAIN_PRIORITY else _LATER,
+            priority=_FIRST if row.priority < _PLAIN_PRIORITY else _LATER,
             delivery_mode=2,
         )
 

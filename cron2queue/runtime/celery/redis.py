@@ -6,11 +6,15 @@ persistence loses all messages at once, and a visibility timeout below the longe
 
 from typing import Any, Final
 
+from celery import Celery
+
 from cron2queue.errors import UsageError
+from cron2queue.runtime.celery.address import addresses, is_redis
 from cron2queue.runtime.celery.broker import visibility_timeout
 from cron2queue.runtime.settings import Settings
 
 _RABBITMQ: Final = "use RabbitMQ (amqp://)"
+_ASKED: Final = ("maxmemory-policy", "appendonly", "save")
 
 
 class RedisIsUnsafe(UsageError):
@@ -32,20 +36,28 @@ def refuse_what_must_not_be_lost(settings: Settings) -> None:
             )
 
 
-def check_server(url: str, settings: Settings) -> None:
-    """Raise RedisIsUnsafe when this server would drop or forget messages by its own configuration."""
-    from redis import Redis
+def check_servers(app: Celery, settings: Settings) -> None:
+    """Raise RedisIsUnsafe when the application's Redis would drop or forget messages; RabbitMQ passes."""
+    url = app.conf.broker_url
+    if not is_redis(url):
+        return
+    refuse_what_must_not_be_lost(settings)
+    for each in addresses(url):
+        if faults := unsafe(_configuration(app, each)):
+            raise RedisIsUnsafe("; ".join(faults), remedy=f"change redis.conf, or {_RABBITMQ}")
+
+
+def _configuration(app: Celery, address: str) -> dict[str, str]:
+    """What the server says of itself, asked as Celery will reach it: by a sentinel, through a socket, under TLS."""
+    from kombu.exceptions import KombuError
     from redis.exceptions import RedisError
 
-    refuse_what_must_not_be_lost(settings)
     try:
-        with Redis.from_url(url) as server:
-            found = {**server.config_get("maxmemory-policy"), **server.config_get("appendonly"), **server.config_get("save")}
-    except RedisError as trouble:
+        with app.connection_for_read(url=address) as connection:
+            server = connection.channel().client
+            return {name: value for key in _ASKED for name, value in server.config_get(key).items()}
+    except (RedisError, KombuError, OSError, ValueError) as trouble:  # ValueError: an option that it cannot use
         raise RedisIsUnsafe(f"Redis does not say how it is configured: {trouble}", remedy=_RABBITMQ) from None
-    faults = unsafe(found)
-    if faults:
-        raise RedisIsUnsafe("; ".join(faults), remedy=f"change redis.conf, or {_RABBITMQ}")
 
 
 def unsafe(found: dict[str, str]) -> list[str]:

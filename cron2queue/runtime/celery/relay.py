@@ -10,10 +10,11 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from cron2queue.errors import TryAgain
 from cron2queue.runtime.backend import marks
-from cron2queue.runtime.celery.publishing import DeadLetter
+from cron2queue.runtime.celery.publishing import DeadLetter, Ready
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.upkeeper import Watcher
 from cron2queue.text import safe_text
@@ -23,20 +24,11 @@ log = logging.getLogger("cron2queue.relay")
 _DEAD_LETTERS_EVERY = 5.0
 
 
-class Ready(NamedTuple):
-    """A row that waits to be claimed. `since` (micros) changes each time that it becomes ready."""
-
-    public_id: str
-    kind: str
-    priority: int
-    since: int
-
-
 class Broker(Protocol):
     """What the relay needs of a broker."""
 
-    def send(self, queue: str, kind: str, public_id: str, priority: int) -> None:
-        """Returns when it is safe there; raises otherwise."""
+    def send(self, queue: str, rows: Sequence[Ready]) -> list[Ready]:
+        """Returns those that are safe there; the others were refused. Raises when that is not known."""
 
     def waiting(self, queue: str) -> int:
         """How many messages wait in a queue."""
@@ -95,6 +87,10 @@ class Relay:
             self._take_dead_letters()
         return number
 
+    def is_ahead(self) -> bool:
+        """Whether every queue that has anything at the broker has plenty there, so that no worker waits for the next round."""
+        return all(2 * len(sent) >= self.options.window for sent in self.sent.values() if sent)
+
     def _rescue(self) -> None:
         """Take jobs back from workers that stood still for a whole lease, also when no worker is left to do it."""
         for worker, counter in self.watcher.observe(self.store.beats(), self.clock(), but=""):
@@ -112,16 +108,20 @@ class Relay:
         rows = self._ready(queue, kinds)
         self._forget_gone(sent, rows)
         lost = at_broker is not None and at_broker < len(sent)
-        number = 0
-        for row in rows:
-            known = sent.get(row.public_id)
-            if known is None or (lost and self._is_overdue(known)):
-                self.broker.send(queue, row.kind, row.public_id, row.priority)
-                sent[row.public_id] = Sent(row.since, self.clock())
-                number += 1
         if lost:
             log.info("fewer messages at the broker than ready jobs: sent again", extra={"queue": queue, "at_broker": at_broker})
-        return number
+        return self._send(queue, [row for row in rows if self._is_missing(sent.get(row.public_id), lost)])
+
+    def _send(self, queue: str, rows: Sequence[Ready]) -> int:
+        taken = self.broker.send(queue, rows) if rows else []
+        now = self.clock()
+        self.sent[queue] |= {row.public_id: Sent(row.since, now) for row in taken}
+        if refused := len(rows) - len(taken):
+            raise TryAgain(f"the broker refuses {refused} messages of queue {queue}", remedy="look for its limits and alarms")
+        return len(taken)
+
+    def _is_missing(self, known: Sent | None, lost: bool) -> bool:
+        return known is None or (lost and self._is_overdue(known))
 
     def _any_overdue(self, sent: dict[str, Sent]) -> bool:
         return any(map(self._is_overdue, sent.values()))

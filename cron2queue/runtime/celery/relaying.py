@@ -14,8 +14,9 @@ from types import FrameType
 
 from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.celery import redis
-from cron2queue.runtime.celery.application import application
-from cron2queue.runtime.celery.broker import BROKER_VARIABLE, Topology, broker_url, is_redis
+from cron2queue.runtime.celery.address import BROKER_VARIABLE
+from cron2queue.runtime.celery.application import application_beside
+from cron2queue.runtime.celery.broker import Topology
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.celery.relay import Relay, RelayOptions
 from cron2queue.runtime.database.address import parse
@@ -28,7 +29,7 @@ from cron2queue.runtime.worker.notify import ServiceManager
 log = logging.getLogger("cron2queue.relay")
 
 _LONGEST_PAUSE = 5.0
-_BUSY_SECONDS = 0.02  # after a round that sent something: more is likely
+_BUSY_SECONDS = 0.02  # after a round that sent something, while workers may run out of messages: more is likely
 
 _DESCRIPTION = """Send the ids of ready jobs to the broker of Celery, until told to stop.
 
@@ -102,7 +103,7 @@ class RelayProcess:
             seconds = min(_LONGEST_PAUSE, 0.1 * 2 ** min(self.failures, 10)) * self.random.uniform(0.5, 1.0)
             select.select([wake], [], [], seconds)
             return
-        until = time.monotonic() + (_BUSY_SECONDS if number else self.poll_seconds)
+        until = time.monotonic() + (_BUSY_SECONDS if number and not self.relay.is_ahead() else self.poll_seconds)
         readable, _, _ = select.select(
             [wake, *(hint.descriptor for hint in self.hints)], [], [], max(0.0, until - time.monotonic())
         )
@@ -129,7 +130,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _relay_options(arguments: argparse.Namespace, settings: Settings) -> RelayOptions:
     for name in ("window", "again", "poll", "lease"):
         if not getattr(arguments, name) > 0:
-            raise UsageError(f"--{name} must be above 0")
+            raise UsageError(f"--{name} must be above 0", remedy=f"leave --{name} out, or give a number above 0")
     names = Topology.of(settings).names
     # Any kind may stand in any queue, as for workers.
     kinds = tuple(sorted({job.kind for job in settings.jobs.values() if job.decision in ("queue", "split")}))
@@ -142,12 +143,11 @@ def relay(arguments: argparse.Namespace) -> int:
     """Be the relay; 0 after a clean stop."""
     start_logging(arguments.log, quiet=arguments.quiet)
     settings = read_settings(arguments.plan)
-    environment = {**os.environ, **({BROKER_VARIABLE: arguments.broker} if arguments.broker else {})}
-    url = broker_url(environment)
-    if is_redis(url):
-        redis.check_server(url, settings)
-    app = application(arguments.plan, environment=environment)
-    database = arguments.database or environment.get(DATABASE_VARIABLE) or settings.project.database
+    if arguments.broker:
+        os.environ[BROKER_VARIABLE] = arguments.broker
+    app = application_beside(arguments.plan)
+    redis.check_servers(app, settings)
+    database = arguments.database or os.environ.get(DATABASE_VARIABLE) or settings.project.database
     with closing(Store.open(database, prefix=settings.project.prefix)) as store:
         store.require_schema()
         publisher = Publisher(app, Topology.of(settings))

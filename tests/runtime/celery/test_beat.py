@@ -7,9 +7,9 @@ import pytest
 from workbench import Workbench
 
 from cron2queue.errors import UsageError
+from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application
 from cron2queue.runtime.celery.beat import TickScheduler
-from cron2queue.runtime.celery.broker import BROKER_VARIABLE
 
 NOWHERE = {BROKER_VARIABLE: "amqp://guest:guest@127.0.0.1:1//"}
 EVERY_MINUTE = {"minute": "*", "hour": "*", "day_of_month": "*", "month_of_year": "*", "day_of_week": "*", "zone": "UTC"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, PAUSE_SECONDS
 from cron2queue.runtime.celery.deliveries import DeliveredStore, Delivery
 from cron2queue.runtime.jobs import NewJob
 
@@ -18,8 +19,8 @@ def store(tmp_path: Path) -> Iterator[DeliveredStore]:
     opened.close()
 
 
-def delivered(store: DeliveredStore, public_id: str, *, patience: float = 60.0) -> Delivery:
-    made = Delivery(public_id=public_id, queue="default", kind="a", patient_until=time.monotonic() + patience)
+def delivered(store: DeliveredStore, public_id: str) -> Delivery:
+    made = Delivery.of(public_id, "default", "a")
     store.deliveries.add(made)
     store.claim("default", kinds=["a"], limit=1, worker="w")
     return made
@@ -53,6 +54,23 @@ def test_a_message_waits_for_room_and_is_then_put_back(store: DeliveredStore) ->
     assert store.claim_job(held.public_id, "default", kinds=["a"], worker="v") is not None
     patient = delivered(store, waiting.public_id)
     assert not patient.over
-    patient.patient_until = 0.0
+    patient.since = time.monotonic() - ADMISSION_SECONDS
     store.claim("default", kinds=["a"], limit=1, worker="w")
     assert (patient.over, patient.put_back) == (True, True)
+
+
+def test_a_message_of_a_paused_queue_is_dropped_once_the_relay_must_have_heard_of_the_pause(store: DeliveredStore) -> None:
+    store.pause("default", by="test")
+    waiting = delivered(store, store.enqueue(NewJob(kind="a")).public_id)
+    assert not waiting.over
+    waiting.since = time.monotonic() - PAUSE_SECONDS
+    store.claim("default", kinds=["a"], limit=1, worker="w")
+    assert (waiting.over, waiting.put_back, waiting.job) == (True, False, None)
+
+
+def test_a_message_that_met_a_short_pause_is_claimed_after_it(store: DeliveredStore) -> None:
+    store.pause("default", by="test")
+    waiting = delivered(store, store.enqueue(NewJob(kind="a")).public_id)
+    store.resume("default", by="test")
+    store.claim("default", kinds=["a"], limit=1, worker="w")
+    assert waiting.job is not None

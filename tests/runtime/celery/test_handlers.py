@@ -7,6 +7,7 @@ import sys
 import pytest
 from celery_bench import CeleryBench
 
+from cron2queue.runtime.celery.publishing import Ready
 from cron2queue.runtime.jobs import Enqueued
 
 PLAN = """
@@ -142,7 +143,7 @@ def test_a_message_delivered_many_times_has_one_effect(live: CeleryBench) -> Non
     publisher = live.publisher()
     job = live.enqueue("once", {"message": "m1"})
     for _ in range(5):
-        publisher.send("default", "once", job.public_id, 100)
+        publisher.send("default", [Ready(job.public_id, "once", 100, 0)])
     assert end_of(live, job) == "succeeded"
     again = live.enqueue("once", {"message": "m1"})
     assert end_of(live, again) == "succeeded"
@@ -154,14 +155,14 @@ def test_a_message_delivered_many_times_has_one_effect(live: CeleryBench) -> Non
 def test_messages_that_name_nothing_are_dropped_and_the_worker_goes_on(live: CeleryBench) -> None:
     publisher = live.publisher()
     for public_id in ("", "f" * 32, "' OR 1=1 --", "x" * 10_000):
-        publisher.send("default", "work", public_id, 100)
+        publisher.send("default", [Ready(public_id, "work", 100, 0)])
     job = live.enqueue("work", {"do": "it"})
     assert end_of(live, job) == "succeeded"
     live.until(lambda: publisher.waiting("default") == 0)
 
 
 def test_a_message_for_an_unknown_task_ends_among_the_dead_letters_and_the_relay_says_so(live: CeleryBench) -> None:
-    live.publisher().send("default", "no-such-kind", "f" * 32, 100)
+    live.publisher().send("default", [Ready("f" * 32, "no-such-kind", 100, 0)])
     live.until(lambda: "was given up by the broker" in live.log(1))
     assert "f" * 32 in live.log(1)
 

@@ -4,6 +4,8 @@ import pytest
 from brokers import Node
 from celery_bench import CeleryBench
 
+from cron2queue.runtime.celery.publishing import Ready
+
 PLAN = """
 [queues.default]
 concurrency = 2
@@ -113,7 +115,8 @@ def test_a_term_lets_jobs_finish_and_ends_well(plain: CeleryBench) -> None:
 
 def test_a_worker_whose_handlers_cannot_be_loaded_says_so_and_takes_no_job(plain: CeleryBench) -> None:
     plain.handlers("raise RuntimeError('no such module')")
-    plain.publisher().send("default", "once", plain.enqueue("once", {"message": "m"}).public_id, 100)
+    job = plain.enqueue("once", {"message": "m"})
+    plain.publisher().send("default", [Ready(job.public_id, "once", 100, 0)])
     assert plain.work().wait(60) != 0
     assert "no such module" in plain.log()
     assert plain.states() == {"ready": 1}

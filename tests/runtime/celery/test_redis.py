@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from brokers import RedisNode, free_port, need_redis
+from celery import Celery
 from celery_bench import CeleryBench
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application
-from cron2queue.runtime.celery.broker import BROKER_VARIABLE, is_redis
 from cron2queue.runtime.settings import Settings, settings_from
 
 COMMAND = {"handler": "command", "command": "true", "timeout": 7000}
@@ -19,6 +20,10 @@ Start = Callable[..., RedisNode]
 
 def settings_with(**job: object) -> Settings:
     return settings_from({"jobs": {"a": {**COMMAND, **job}}}, folder=Path())
+
+
+def application_with(broker: str) -> Celery:
+    return Celery(broker=broker, set_as_current=False)
 
 
 @pytest.fixture
@@ -63,19 +68,29 @@ def test_a_job_that_must_not_be_lost_refuses_redis_until_somebody_says_otherwise
 def test_a_server_that_would_forget_messages_is_refused(settings: tuple[str, ...], said: str, server: Start) -> None:
     node = server(*settings)
     with pytest.raises(redis.RedisIsUnsafe, match=said):
-        redis.check_server(node.url, settings_with())
+        redis.check_servers(application_with(node.url), settings_with())
 
 
-def test_a_server_that_does_not_answer_is_told_in_one_sentence() -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://127.0.0.1:1/0",
+        "rediss://127.0.0.1:1/0",
+        "redis+socket:///nowhere.sock",
+        "redis://127.0.0.1:1/no-number",
+        "sentinel://h",
+    ],
+)
+def test_a_server_that_cannot_be_asked_is_told_in_one_sentence(address: str) -> None:
     with pytest.raises(redis.RedisIsUnsafe, match="does not say"):
-        redis.check_server(f"redis://127.0.0.1:{free_port()}/0", settings_with())
+        redis.check_servers(application_with(address), settings_with())
 
 
-def test_brokers_that_are_neither_are_refused() -> None:
-    assert is_redis("rediss://h/0")
-    assert not is_redis("amqps://h//")
-    with pytest.raises(UsageError, match="no broker"):
-        is_redis("sqs://x")
+def test_each_of_several_servers_is_asked(server: Start) -> None:
+    node = server("--appendonly", "yes")
+    redis.check_servers(application_with(node.url), settings_with())
+    with pytest.raises(redis.RedisIsUnsafe, match="does not say"):
+        redis.check_servers(application_with(f"{node.url};redis://127.0.0.1:1/0"), settings_with())
 
 
 def test_jobs_run_over_redis_and_lost_messages_are_sent_again(server: Start, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from brokers import Node
 from celery_bench import CeleryBench
 
+from cron2queue.errors import TryAgain
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.celery.relay import Relay, RelayOptions
 
@@ -150,3 +152,41 @@ def test_jobs_of_a_dead_worker_come_back_also_when_no_worker_is_left(planned: Ce
     planned.until(lambda: relay.round() or planned.job(job)["crashes"] == 1)
     assert planned.job(job)["state"] == "ready"
     assert taken(publisher) == [job.public_id]
+
+
+def test_what_the_broker_refuses_is_told_and_only_that_is_sent_again(planned: CeleryBench, node: Node) -> None:
+    """A broker over a limit of its operator's answers with a nack."""
+    relay, publisher = relay_of(planned, Clock())
+    publisher.waiting("default")
+    pattern = f"^c2q\\.{planned.project}\\.default$"
+    limits = '{"max-length": 2, "overflow": "reject-publish"}'
+    node.control("set_policy", "full", pattern, limits, "--apply-to", "queues")
+    jobs = []
+    with pytest.raises(TryAgain, match="refuses"):
+        while True:  # a quorum queue tells its publishers of its limit a moment after it is reached
+            jobs += [planned.enqueue("a").public_id for _ in range(3)]
+            relay.round()
+    held = len(relay.sent["default"])
+    assert 2 <= held < len(jobs)
+    assert publisher.waiting("default") == held
+    node.control("clear_policy", "full")
+    at_broker = taken(publisher)
+    planned.until(lambda: relay_goes_on(relay))
+    at_broker += taken(publisher)
+    assert sorted(at_broker) == sorted(jobs)  # each once
+
+
+def relay_goes_on(relay: Relay) -> bool:
+    try:
+        return relay.round() > 0
+    except TryAgain:
+        return False
+
+
+def test_a_queue_with_plenty_at_the_broker_is_looked_at_less_often(planned: CeleryBench) -> None:
+    relay, _ = relay_of(planned, Clock(), window=4)
+    assert relay.round() == 0 and relay.is_ahead()
+    planned.enqueue("a")
+    assert relay.round() == 1 and not relay.is_ahead()
+    planned.enqueue("a")
+    assert relay.round() == 1 and relay.is_ahead()
