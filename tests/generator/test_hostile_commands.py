@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from presence import need_program
 
 from cron2queue.crontab.lines import Kind
 from cron2queue.generator.shell import cron_command, sh
@@ -69,7 +70,7 @@ def escaped(text: str) -> str:
 FRAGMENTS = fragments()
 
 
-SIGNS = {"queue": "user-waits=yes lost-on-failure=yes", "guard": "user-waits=no lost-on-failure=yes overlap-hurts=no"}
+SIGNS = {"queue": "user-waits=yes lost-on-failure=yes", "guard": "user-waits=no lost-on-failure=no overlap-hurts=yes"}
 
 
 def crontab(tmp_path: Path, decision: str) -> str:
@@ -123,6 +124,7 @@ def stubs(convert: Convert, tmp_path: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize(("language", "words"), [("shell", ["sh"]), ("php", ["php", "-n"])])
 def test_handlers_run_every_command_as_it_was(language: str, words: list[str], convert: Convert, tmp_path: Path) -> None:
+    need_program(words[0])
     run_all([[*words, path] for path in stubs(convert, tmp_path, language)], tmp_path)
     check(tmp_path)
 
@@ -139,6 +141,7 @@ for (const file of process.argv.slice(1)) {
 """
 
 
+@pytest.mark.needs("node")
 def test_node_handlers_run_every_command_as_it_was(convert: Convert, tmp_path: Path) -> None:
     """All in one Node: to start it three hundred times would take most of a minute."""
     run_all([["node", "-e", NODE, *stubs(convert, tmp_path, "node")]], tmp_path)
@@ -180,12 +183,14 @@ def entries(tmp_path: Path) -> Iterator[Any]:
     yield from file.entries
 
 
+@pytest.mark.needs("crontab")
 def test_debians_own_crontab_program_takes_the_new_crontab(convert: Convert, tmp_path: Path) -> None:
     converted(convert, tmp_path, "guard")
     ran = subprocess.run(["crontab", "-n", str(tmp_path / "out/crontab.new")], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.needs("systemd-analyze")
 def test_units_hold_the_settings_of_their_template_and_nothing_else(convert: Convert, tmp_path: Path) -> None:
     prepared = converted(convert, tmp_path, "queue", engine="systemd", path="/var/spool/cron/crontabs/games")
     assert prepared.draft.refused == {}
