@@ -27,7 +27,8 @@ def read_baseline(path: Path | None) -> frozenset[str]:
     try:
         known = json.loads(path.read_bytes())
         if known["schema"] != _SCHEMA:
-            raise UsageError(f"has schema {known['schema']!r}, and {_SCHEMA} is known here", place=str(path))
+            remedy = "write it anew with --write-baseline"
+            raise UsageError(f"has schema {known['schema']!r}, and {_SCHEMA} is known here", place=str(path), remedy=remedy)
         return frozenset(str(each["fingerprint"]) for each in known["findings"])
     except OSError as error:
         raise UsageError(

@@ -34,7 +34,7 @@ def checked_within(
     """Look at everything, in at most so many seconds (hooks have times of their own). With `every`, stay and tell hooks."""
 
     def late(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"no answer within {seconds} s")
+        raise TookTooLong(f"no answer within {seconds} s", remedy="look at the database's load, or give more with --timeout")
 
     if every is not None and not notify:
         return [_trouble(Level.UNKNOWN, "configuration", UsageError("--every is for --notify", remedy="give both"))]

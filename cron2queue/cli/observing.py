@@ -23,7 +23,8 @@ def run(
         try:
             re.compile(pattern)
         except re.error as wrong:
-            raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}") from wrong
+            remedy = "put a backslash before signs like ( [ * +"
+            raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}", remedy=remedy) from wrong
     leave(observe(order_for(words, shell=shell, path=observations, entry=entry, patterns=patterns)))
 
 

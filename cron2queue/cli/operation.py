@@ -5,7 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,12 +33,13 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Where an operator acts. `settings` and `document` are the plan's; None and empty without one."""
+    """Where an operator acts. `plan`, `settings` and `document` are None, None and empty without a plan."""
 
     url: str
     prefix: str
     settings: "Settings | None"
     document: Mapping[str, Any]
+    plan: Path | None = None
 
     def inspection(self) -> "Inspection":
         """To look."""
@@ -57,14 +58,22 @@ class Operation:
         """The plan's alert limits, or the defaults."""
         from cron2queue.runtime.alerts import alert_settings
 
-        return alert_settings(self.document)
+        with self._placed():
+            return alert_settings(self.document)
 
     @property
     def hooks(self) -> "tuple[Hook, ...]":
         """The plan's hooks."""
         from cron2queue.runtime.hooks.hook import hooks_from
 
-        return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
+        with self._placed():
+            return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
+
+    def _placed(self) -> "AbstractContextManager[None]":
+        """A mistake in the plan is told with its line."""
+        from cron2queue.runtime.settings import placed
+
+        return nullcontext() if self.plan is None else placed(self.plan)
 
 
 def operation(database: str | None, plan: Path | None) -> Operation:
@@ -80,7 +89,7 @@ def operation(database: str | None, plan: Path | None) -> Operation:
     settings = read_settings(path)
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     url = database or beside(settings.project.database, settings.folder)
-    return Operation(url=url, prefix=settings.project.prefix, settings=settings, document=document)
+    return Operation(url=url, prefix=settings.project.prefix, settings=settings, document=document, plan=path)
 
 
 def nearest(folder: Path) -> Path | None:

@@ -3,7 +3,7 @@
 The store records each act with who did it, in the transaction that does it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cron2queue.cli.operation import Operation
@@ -14,7 +14,7 @@ from cron2queue.cli.trouble import say
 from cron2queue.errors import Refused, UsageError
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.settings import did_you_mean
-from cron2queue.runtime.sight.inspection import Inspection, JobFilter
+from cron2queue.runtime.sight.inspection import JobFilter
 from cron2queue.runtime.verbs.drafts import checked_name
 
 NAME_LENGTH = 64
@@ -43,7 +43,7 @@ def cancel_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str
     said = "\n".join(f"{public_id}  {_CANCELLED.get(state, f'is {state} already')}" for public_id, state in states.items())
     tell(format, {"cancelled": {public_id: str(state) for public_id, state in states.items()}, "by": by}, said)
     if any(state not in _CANCELLED for state in states.values()):
-        raise Refused("a job that has ended cannot be cancelled")
+        raise Refused("a job that has ended cannot be cancelled", remedy="cron2queue jobs show ID tells how it ended")
 
 
 def retry_jobs(operation: Operation, ids: Sequence[str], *, by: str, owner: str | None, format: str) -> None:
@@ -91,7 +91,7 @@ def requeue_dead(
     if bool(ids) + filtered + every != 1:
         raise UsageError("say which dead jobs: ids, filters, or --all", remedy="cron2queue dead list shows them grouped")
     with operation.inspection() as inspection:
-        chosen = [resolved(inspection, each, owner=None) for each in ids] or list(_dead(inspection, wanted))
+        chosen = [resolved(inspection, each, owner=None) for each in ids] or inspection.dead_ids(wanted)
     if dry_run:
         tell(format, {"would_requeue": len(chosen)}, f"{plural(len(chosen), 'dead job')} would be requeued")
         return
@@ -99,16 +99,6 @@ def requeue_dead(
         count = store.requeue(chosen, by=by, spread=spread) if chosen else 0
     over = f", spread over {duration(spread)}" if spread and count else ""
     tell(format, {"requeued": count, "spread_seconds": spread, "by": by}, f"{plural(count, 'dead job')} requeued{over}")
-
-
-def _dead(inspection: Inspection, wanted: JobFilter) -> Iterator[str]:
-    """Public ids of all dead jobs that fit, oldest death first, a bounded batch at a time."""
-    after = None
-    while True:
-        batch, after = inspection.dead_ids(wanted, after)
-        yield from batch
-        if after is None:
-            return
 
 
 def _tell_unheard_of(operation: Operation, name: str) -> None:

@@ -24,7 +24,8 @@ def write_stdout(text: str, stream: TextIO | None = None) -> None:
         silence(out)
     except OSError as error:
         silence(out)
-        raise UsageError(f"cannot be written: {error.strerror}", place="standard output") from error
+        remedy = "free some space, or name another place with -o"
+        raise UsageError(f"cannot be written: {error.strerror}", place="standard output", remedy=remedy) from error
 
 
 def silence(out: TextIO) -> None:

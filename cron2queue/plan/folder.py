@@ -39,7 +39,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 def _parts(path: str) -> list[str]:
     parts = path.split("/")
     if any(part in ("", ".", "..") or "\0" in part for part in parts):
-        raise UnsafePath(f"{path[:200]!r} is not a path inside the folder")
+        raise UnsafePath(f"{path[:200]!r} is not a path inside the folder", remedy="name a file below it, without . and ..")
     return parts
 
 
@@ -103,7 +103,8 @@ class Folder:
             yield descriptor, name
         except OSError as trouble:
             if trouble.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise UnsafePath(f"{self.path}/{path} leads through a link or a file") from None
+                remedy = "put a folder in its place"
+                raise UnsafePath(f"{self.path}/{path} leads through a link or a file", remedy=remedy) from None
             raise
         finally:
             os.close(descriptor)
@@ -117,7 +118,7 @@ class Folder:
             return None
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UnsafePath(f"{self.path}/{path} is not a regular file")
+                raise UnsafePath(f"{self.path}/{path} is not a regular file", remedy="take it away: convert writes it anew")
             return file.read()
 
     def mode(self, path: str) -> int | None:

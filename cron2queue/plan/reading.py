@@ -44,7 +44,7 @@ class PlanText:
             place = f"{self.path}:{trouble.line}:{trouble.col}"
             raise UsageError(f"the plan is not TOML: {trouble}", place=place, remedy="repair that line") from None
         except (TOMLKitError, RecursionError) as trouble:
-            raise UsageError(f"the plan is not TOML: {trouble}", place=str(self.path)) from None
+            raise UsageError(f"the plan is not TOML: {trouble}", place=str(self.path), remedy="repair what it names") from None
 
     def unknown(self, key: str, table: str, known: frozenset[str]) -> UsageError:
         """The error for a key that nobody reads."""
@@ -118,10 +118,10 @@ def _project_value(key: str, value: object) -> Any:
     wanted = bool if key in ("shadow", "observe") else str
     if not isinstance(value, wanted) or (isinstance(value, str) and re.search("[\x00-\x1f\x7f]", value)):
         kind = "true or false" if wanted is bool else "a text without control characters"
-        raise UsageError(f"{key} must be {kind}, not {value!r}")
+        raise UsageError(f"{key} must be {kind}, not {value!r}", remedy=f"write {kind}")
     shape, words_for_it = _SHAPES.get(key, ("(?s:.*)", ""))
     if isinstance(value, str) and not re.fullmatch(shape, value):
-        raise UsageError(f"{key} must be {words_for_it}, not {value!r}")
+        raise UsageError(f"{key} must be {words_for_it}, not {value!r}", remedy=f"write {words_for_it}")
     if key == "database":
         _check_database(str(value))
     if key == "timezone":

@@ -37,7 +37,7 @@ class NotDone(Cron2QueueError):
     exit_status: ClassVar[int] = 75
 
     def __init__(self, state: JobState) -> None:
-        super().__init__(f"the job is {state}", remedy="ask again later" if state not in ENDED else None)
+        super().__init__(f"the job is {state}", remedy="ask again later" if state not in ENDED else "its message tells why")
         self.state = state
 
 
@@ -134,7 +134,7 @@ def _plausible(public_id: str) -> None:
 
 
 def _not_found() -> NotFound:
-    return NotFound("no such job")
+    return NotFound("no such job", remedy="ask by the id that was given when it was accepted")
 
 
 def _status(row: Sequence[Any]) -> JobStatus:

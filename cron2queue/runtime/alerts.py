@@ -16,13 +16,13 @@ Each limit is one number (critical from there) or a pair [warning, critical]; `f
     dead = false
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from cron2queue.errors import UsageError
+from cron2queue.runtime.settings import Unfit, flag, read_table, tables_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,57 +69,37 @@ class AlertSettings:
         return ceil(max(limit.critical or limit.warning or 0 for limit in limits))
 
 
-_SWITCHES = frozenset({"no_worker", "unclaimed_kind"})
-_QUEUE_KEYS = frozenset(each.name for each in fields(QueueAlerts))
-_HOST_KEYS = frozenset({"missed_tick", "lease_lost", "clock_skew"})
-
-
 def alert_settings(document: Mapping[str, Any]) -> AlertSettings:
     """The alert limits of a parsed plan. Raises UsageError that names the key and what it takes."""
-    table = _table(document.get("alerts", {}), "alerts")
-    own = {name: value for name, value in table.items() if name != "queues"}
-    read = _read(own, "alerts", _QUEUE_KEYS | _HOST_KEYS)
-    default = replace(QueueAlerts(), **{name: value for name, value in read.items() if name in _QUEUE_KEYS})
+    table = document.get("alerts", {})
+    own = {name: value for name, value in table.items() if name != "queues"} if isinstance(table, dict) else table
+    read = read_table(own, "alerts", {**_QUEUE, **_HOST})
+    default = replace(QueueAlerts(), **{name: value for name, value in read.items() if name in _QUEUE_FIELDS})
     queues = {
-        name: replace(default, **_read(_table(each, f"alerts.queues.{name}"), f"alerts.queues.{name}", _QUEUE_KEYS))
-        for name, each in _table(table.get("queues", {}), "alerts.queues").items()
+        name: replace(default, **read_table(each, f"alerts.queues.{name}", _QUEUE))
+        for name, each in tables_of(table, "queues", "alerts.queues").items()
     }
-    rest = {name: value for name, value in read.items() if name in _HOST_KEYS}
+    rest = {name: value for name, value in read.items() if name not in _QUEUE_FIELDS}
     return replace(AlertSettings(default=default, queues=MappingProxyType(queues)), **rest)
 
 
-def _table(value: object, where: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise UsageError(f"[{where}] must be a table")
-    return value
-
-
-def _read(table: Mapping[str, object], where: str, known: frozenset[str]) -> dict[str, Any]:
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = key.replace("-", "_")
-        if name not in known:
-            words = ", ".join(sorted(each.replace("_", "-") for each in known))
-            raise UsageError(f"unknown key {key!r} in [{where}]", remedy=f"known are {words}")
-        read[name] = _switch(value, f"{where}.{key}") if name in _SWITCHES else _threshold(value, f"{where}.{key}")
-    return read
-
-
-def _switch(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise UsageError(f"{where} must be true or false, not {value!r:.80}")
-    return value
-
-
-def _threshold(value: object, where: str) -> Threshold:
+def _threshold(value: object) -> Threshold:
     if value is False:
         return OFF
     if _is_limit(value):
         return Threshold(None, float(value))  # type: ignore[arg-type]
     if isinstance(value, list) and len(value) == 2 and all(map(_is_limit, value)) and value[0] <= value[1]:
         return Threshold(float(value[0]), float(value[1]))
-    raise UsageError(f"{where} must be a number, [warning, critical] or false, not {value!r:.80}")
+    raise Unfit("a number, [warning, critical] or false")
 
 
 def _is_limit(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**12
+
+
+_QUEUE: Mapping[str, Callable[[object], Any]] = {
+    **dict.fromkeys(("oldest-age", "depth", "dead", "refused"), _threshold),
+    **dict.fromkeys(("no-worker", "unclaimed-kind"), flag),
+}
+_HOST: Mapping[str, Callable[[object], Any]] = dict.fromkeys(("missed-tick", "lease-lost", "clock-skew"), _threshold)
+_QUEUE_FIELDS = frozenset(each.name for each in fields(QueueAlerts))

@@ -133,7 +133,7 @@ def annotated(module: ModuleType) -> dict[str, Handler]:
         for written in getattr(value, _MARK, ()):
             kind = written["kind"]
             if kind in found:
-                raise UsageError(f"two handlers for the kind {kind!r}", place=module.__file__)
+                raise UsageError(f"two handlers for the kind {kind!r}", place=module.__file__, remedy="give one another kind")
             found[kind] = Handler(options=HandlerOptions(**written), target=PythonTarget(function=value))
     return found
 
@@ -153,7 +153,8 @@ def _run_import(load: Callable[[], Any], place: str) -> Any:
     try:
         return load()
     except Exception as trouble:  # whatever a foreign module raises while it is imported
-        raise UsageError(f"the handler module fails: {type(trouble).__name__}: {trouble}", place=place) from trouble
+        said = f"{type(trouble).__name__}: {trouble}"
+        raise UsageError(f"the handler module fails: {said}", place=place, remedy="import it by hand to see where") from trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +199,7 @@ def _wrong_user(job: JobSettings, user: str | None, is_root: bool) -> str | None
 def _add(found: dict[str, Handler], new: Mapping[str, Handler], place: str) -> None:
     for kind, each in new.items():
         if kind in found and found[kind] != each:
-            raise UsageError(f"a second handler for the kind {kind!r}", place=place)
+            raise UsageError(f"a second handler for the kind {kind!r}", place=place, remedy="give one of them another kind")
         found[kind] = each
 
 

@@ -4,7 +4,8 @@ Only tomllib is needed, so that a producer line that cron starts each minute sta
 refused: a misspelt `timeout` must not silently mean "no timeout".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -200,7 +201,8 @@ def _environment(value: object) -> Mapping[str, str]:
     return MappingProxyType({name: _text(text) for name, text in value.items()})
 
 
-def _flag(value: object) -> bool:
+def flag(value: object) -> bool:
+    """True or false."""
     if not isinstance(value, bool):
         raise Unfit("true or false")
     return value
@@ -250,7 +252,7 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "missed-limit": _whole(1),
     "memory-limit": _whole(2**20, 2**50),
     "exit-statuses": _exit_statuses,
-    **dict.fromkeys(("short", "strict", "force-cancel", "must-not-be-lost"), _flag),
+    **dict.fromkeys(("short", "strict", "force-cancel", "must-not-be-lost"), flag),
 }
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)
@@ -273,11 +275,12 @@ class Misplaced(UsageError):
         self.key = key
 
 
-def _read_table(
+def read_table(
     table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, strict: bool = True
 ) -> dict[str, Any]:
+    """The values of a table of the plan by the names of their fields. Raises Misplaced for what cannot stand there."""
     if not isinstance(table, dict):
-        raise UsageError(f"{where} must be a table")
+        raise Misplaced(f"{where} must be a table", remedy=f"write [{where}] on a line of its own", table=where)
     read: dict[str, Any] = {}
     for key, value in table.items():
         if key not in readers:
@@ -287,19 +290,22 @@ def _read_table(
         try:
             read[key.replace("-", "_")] = readers[key](value)
         except Unfit as unfit:
-            raise Misplaced(f"{where}.{key} must be {unfit}, not {value!r:.80}", table=where, key=key) from None
+            said = f"{where}.{key} must be {unfit}, not {value!r:.80}"
+            raise Misplaced(said, remedy=f"write {unfit}", table=where, key=key) from None
     return read
 
 
-def _tables(document: Mapping[str, Any], name: str) -> Mapping[str, object]:
+def tables_of(document: Mapping[str, Any], name: str, where: str = "") -> Mapping[str, object]:
+    """The tables [NAME.*] of the plan. Raises Misplaced if something else stands there."""
     tables = document.get(name, {})
+    where = where or name
     if not isinstance(tables, dict):
-        raise UsageError(f"[{name}] must hold one table a name")
+        raise Misplaced(f"[{where}] must hold one table a name", remedy=f"write [{where}.NAME] above its keys", table=where)
     return tables
 
 
 def _job(name: str, table: object) -> JobSettings:
-    read = _read_table(table, f"jobs.{name}", _JOB)
+    read = read_table(table, f"jobs.{name}", _JOB)
     job = JobSettings(name=name, **{"kind": name, **read, "written": frozenset(read)})
     if job.decision in ("queue", "split") and job.handler == OLD_COMMAND and job.command is None:
         remedy = "write `command` or `handler`"
@@ -316,14 +322,14 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
             remedy="use the release of cron2queue that wrote it, or a newer one",
         )
     queues = {
-        name: QueueSettings(name=name, **_read_table(table, f"queues.{name}", _QUEUE))
-        for name, table in _tables(document, "queues").items()
+        name: QueueSettings(name=name, **read_table(table, f"queues.{name}", _QUEUE))
+        for name, table in tables_of(document, "queues").items()
     }
     return Settings(
         folder=folder,
-        project=ProjectSettings(**_read_table(document.get("project", {}), "project", _PROJECT, strict=False)),
+        project=ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, strict=False)),
         queues=MappingProxyType(queues),
-        jobs=MappingProxyType({name: _job(name, table) for name, table in _tables(document, "jobs").items()}),
+        jobs=MappingProxyType({name: _job(name, table) for name, table in tables_of(document, "jobs").items()}),
     )
 
 
@@ -334,11 +340,19 @@ def read_settings(path: Path) -> Settings:
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8"))
     except OSError as trouble:
-        raise InputError(f"the plan cannot be read: {trouble.strerror}", place=str(path)) from None
+        remedy = "name the cron2queue.toml that convert has written with --plan"
+        raise InputError(f"the plan cannot be read: {trouble.strerror}", place=str(path), remedy=remedy) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as trouble:
-        raise UsageError(f"the plan is not TOML: {trouble}", place=str(path)) from None
-    try:
+        raise UsageError(f"the plan is not TOML: {trouble}", place=str(path), remedy="repair what it names") from None
+    with placed(path):
         return settings_from(document, folder=path.resolve().parent)
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[None]:
+    """A mistake in the plan is told with the file, and with the line where it is one of a key or a table."""
+    try:
+        yield
     except UsageError as trouble:
         raise UsageError(trouble.message, remedy=trouble.remedy, place=_place(trouble, path)) from None
 

@@ -31,7 +31,8 @@ def _locked(path: Path) -> Iterator[IO[bytes]]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise InputError(f"the spool cannot be opened: {error.strerror}", place=str(path)) from error
+        remedy = "name a file with --spool that its user may write, and no link"
+        raise InputError(f"the spool cannot be opened: {error.strerror}", place=str(path), remedy=remedy) from error
     with os.fdopen(descriptor, "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file

@@ -282,7 +282,9 @@ def test_a_full_disk_is_told_and_is_no_bug(crontab: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=60)
     assert ran.returncode == 2
-    assert ran.stderr.decode() == "cron2queue: standard output: cannot be written: No space left on device\n"
+    said, remedy = ran.stderr.decode().splitlines()
+    assert said == "cron2queue: standard output: cannot be written: No space left on device"
+    assert remedy == "  remedy: free some space, or name another place with -o"
 
 
 def test_on_a_terminal_it_is_coloured_and_as_wide_as_the_terminal(crontab: Path) -> None:

@@ -95,6 +95,24 @@ def test_limits_by_queue_come_from_the_plan(sqlite_database: Database, tmp_path:
     assert wrong.status == 3 and "unknown key 'ded' in [alerts]" in wrong.out
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("[alerts]\nded = 1\n", r":5: unknown key 'ded' in \[alerts\]\n  remedy: did you mean 'dead'\?"),
+        ("[alerts.queues.mail]\ndead = -1\n", r":5: alerts.queues.mail.dead must be a number, .*\n  remedy: write a number"),
+        ("[hooks.page]\n", r":4: \[hooks.page\] needs exactly one of .*\n  remedy: leave one of them"),
+        ('[hooks.page]\nmail = "a b"\n', r":5: hooks.page.mail must be addresses .*\n  remedy: write addresses"),
+    ],
+)
+def test_a_mistake_in_alerts_or_hooks_is_told_with_its_line_and_remedy(
+    sqlite_database: Database, tmp_path: Path, more: str, said: str
+) -> None:
+    path = plan(tmp_path, sqlite_database, more)
+    ran = run("check", "--notify", "--every", "1", "--plan", path)
+    assert ran.status == 2 and re.search(said, ran.err), ran.err
+    assert ran.err.startswith(f"cron2queue: {path}:")
+
+
 def test_a_limit_above_the_cap_of_counting_is_judged(
     sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

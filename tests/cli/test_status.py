@@ -116,6 +116,7 @@ def test_trouble_is_one_paragraph_with_its_status(arguments: list[str], status: 
     ran = run("status", *arguments, cwd=tmp_path)
     assert ran.status == status and said in ran.err
     assert "Traceback" not in ran.err and ran.out == ""
+    assert len(re.findall("^  remedy: ", ran.err, re.MULTILINE)) == 1
 
 
 def test_old_or_missing_tables_are_told_with_the_remedy(sqlite_database: Database) -> None:

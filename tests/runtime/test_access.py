@@ -48,7 +48,7 @@ def test_nothing_of_another_owners_job_is_told_on_any_way(database: Database) ->
             with pytest.raises(NotFound) as refused:
                 ask(public_id)
             said.add(str(refused.value))
-    assert said == {"no such job"}
+    assert said == {"no such job\n  remedy: ask by the id that was given when it was accepted"}
     assert anna.list() == []
     assert database.value("SELECT COUNT(*) FROM {jobs} WHERE state = 'ready'") == 2
 

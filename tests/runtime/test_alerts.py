@@ -39,8 +39,8 @@ def test_a_queue_of_its_own_starts_from_the_general_limits() -> None:
         ("[alerts]\ndead = true\n", "alerts.dead must be"),
         ("[alerts]\ndead = -1\n", "alerts.dead must be"),
         ("[alerts]\nno-worker = 1\n", "alerts.no-worker must be true or false"),
-        ("alerts = 1\n", "\\[alerts\\] must be a table"),
-        ("[alerts]\nqueues = 1\n", "\\[alerts.queues\\] must be a table"),
+        ("alerts = 1\n", "alerts must be a table"),
+        ("[alerts]\nqueues = 1\n", "\\[alerts.queues\\] must hold one table a name"),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(text: str, said: str) -> None:

@@ -98,7 +98,8 @@ class Executor:
         control.look_now()
         while not delivery.over:
             if self.failure is not None:
-                raise ExecutorFailed(f"the worker in this process failed: {self.failure}") from self.failure
+                remedy = "its log tells why; Celery starts another"
+                raise ExecutorFailed(f"the worker in this process failed: {self.failure}", remedy=remedy) from self.failure
             control.warden_waits(min(1.0, self.warden.tick()))
 
     def close(self) -> None:

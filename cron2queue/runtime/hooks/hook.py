@@ -11,7 +11,7 @@
 A hook runs in its own process group with its own time limit, never in the worker; its failure is told and changes nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.hooks.mail import SENDMAIL, recipients
+from cron2queue.runtime.settings import Misplaced, Unfit, read_table, tables_of
 
 
 class Occasion(StrEnum):
@@ -72,70 +73,66 @@ class Hook:
     folder: Path = Path()
 
 
-_KEYS = ("on", "command", "function", "mail", "sendmail", "at-most-per-hour", "timeout")
-
-
 def hooks_from(document: Mapping[str, Any], *, folder: Path) -> tuple[Hook, ...]:
     """The hooks of a parsed plan; relative paths start at `folder`. Raises UsageError that names the key."""
-    table = document.get("hooks", {})
-    if not isinstance(table, dict) or not all(isinstance(each, dict) for each in table.values()):
-        raise UsageError("[hooks] must hold one table a name")
-    return tuple(_hook(name, each, folder) for name, each in table.items())
+    return tuple(_hook(name, each, folder) for name, each in tables_of(document, "hooks").items())
 
 
-def _hook(name: str, table: Mapping[str, object], folder: Path) -> Hook:
+def _hook(name: str, table: object, folder: Path) -> Hook:
     where = f"hooks.{name}"
-    for key in table:
-        if key not in _KEYS:
-            raise UsageError(f"unknown key {key!r} in [{where}]", remedy=f"known are {', '.join(_KEYS)}")
-    if sum(key in table for key in ("command", "function", "mail")) != 1:
-        raise UsageError(f"[{where}] needs exactly one of command, function and mail")
-    return Hook(
-        name=name,
-        on=_occasions(table.get("on"), where),
-        command=_words(table.get("command", []), f"{where}.command"),
-        function=_function(table.get("function"), f"{where}.function"),
-        mail=_mail(table.get("mail"), f"{where}.mail"),
-        sendmail=_words(table["sendmail"], f"{where}.sendmail") if "sendmail" in table else SENDMAIL,
-        at_most_per_hour=int(_number(table.get("at-most-per-hour", 10), f"{where}.at-most-per-hour", 1, 3600)),
-        timeout=_number(table.get("timeout", 30), f"{where}.timeout", 0.1, 3600),
-        folder=folder,
-    )
+    read = read_table(table, where, _READERS)
+    if sum(way in read for way in ("command", "function", "mail")) != 1:
+        remedy = "leave one of them"
+        raise Misplaced(f"[{where}] needs exactly one of command, function and mail", remedy=remedy, table=where)
+    return Hook(name=name, folder=folder, **read)
 
 
-def _occasions(value: object, where: str) -> frozenset[Occasion]:
-    if value is None:
-        return ALARMS
+def _occasions(value: object) -> frozenset[Occasion]:
     try:
         return frozenset(Occasion(each) for each in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
-        raise UsageError(f"{where}.on must be a list out of {', '.join(Occasion)}, not {value!r:.80}") from None
+        raise Unfit(f"a list out of {', '.join(Occasion)}") from None
 
 
-def _words(value: object, where: str) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(word, str) and "\0" not in word for word in value):
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list) and value and all(isinstance(word, str) and "\0" not in word for word in value):
         return tuple(value)
-    raise UsageError(f'{where} must be a list of words, like ["/usr/local/bin/page", "--team", "shop"]')
+    raise Unfit('a list of words, like ["/usr/local/bin/page", "--team", "shop"]')
 
 
-def _function(value: object, where: str) -> str | None:
-    if value is None:
-        return None
+def _function(value: object) -> str:
     path, colon, name = value.rpartition(":") if isinstance(value, str) else ("", "", "")
     if not path.endswith(".py") or not name.isidentifier():
-        raise UsageError(f'{where} must be a file and a function, like "alerts.py:told"')
+        raise Unfit('a file and a function, like "alerts.py:told"')
     return path + colon + name
 
 
-def _mail(value: object, where: str) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, str):
-        raise UsageError(f"{where} must be a text with addresses")
-    return recipients(value)
+def _mail(value: object) -> tuple[str, ...]:
+    try:
+        return recipients(value if isinstance(value, str) else "")
+    except UsageError:
+        raise Unfit('addresses or user names with commas between, like "ops@example.org"') from None
 
 
-def _number(value: object, where: str, least: float, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise UsageError(f"{where} must be a number from {least:g} to {most:g}, not {value!r:.80}")
-    return float(value)
+def _number(least: float, most: float) -> Callable[[object], float]:
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise Unfit(f"a number from {least:g} to {most:g}")
+        return float(value)
+
+    return read
+
+
+def _often(value: object) -> int:
+    return int(_number(1, 3600)(value))
+
+
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    "on": _occasions,
+    "command": _words,
+    "function": _function,
+    "mail": _mail,
+    "sendmail": _words,
+    "at-most-per-hour": _often,
+    "timeout": _number(0.1, 3600),
+}

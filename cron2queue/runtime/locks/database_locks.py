@@ -47,7 +47,8 @@ class _Connected(HeldLock):
         except Exception as error:
             if not self.driver.is_own(error):
                 raise
-            raise LockTrouble(f"the database gave no answer about the lock {self.name}") from error
+            remedy = "look whether the database runs, then try again"
+            raise LockTrouble(f"the database gave no answer about the lock {self.name}", remedy=remedy) from error
 
     @abstractmethod
     def take(self, seconds: int) -> bool:
@@ -69,7 +70,8 @@ class MysqlLock(_Connected):
         """See the base."""
         answer = self.ask("SELECT GET_LOCK(%s, %s)", self.name, seconds)
         if answer is None:
-            raise LockTrouble(f"the server could not say whether the lock {self.name} is free")
+            remedy = "look at the server's log, then try again"
+            raise LockTrouble(f"the server could not say whether the lock {self.name} is free", remedy=remedy)
         return int(answer) == 1
 
     def is_held(self) -> bool:
@@ -143,7 +145,7 @@ def take(url: str, prefix: str, name: str, *, wait: bool) -> HeldLock:
     try:
         while not lock.take(_SLICE_SECONDS if wait else 0):
             if not wait:
-                raise LockHeld(f"the lock {name} is held by another run in this database; nothing was run")
+                raise LockHeld(f"the lock {name} is held by another run in this database; nothing was run", remedy=locking.HELD)
     except BaseException:
         lock.release()
         raise
@@ -152,7 +154,7 @@ def take(url: str, prefix: str, name: str, *, wait: bool) -> HeldLock:
 
 def _take_beside(address: Address, name: str, *, wait: bool) -> SqliteLock:
     if not address.database:
-        raise LockTrouble("a database in memory can hold no lock for others")
+        raise LockTrouble("a database in memory can hold no lock for others", remedy="name a file: sqlite:///jobs.db")
     file = Path(address.database).resolve()
     folder = locking.open_folder(file.with_name(file.name + ".locks"))
     return SqliteLock(folder, locking.lock_file(folder, name, wait=wait))

@@ -25,6 +25,9 @@ ALARM_AFTER = 3  # so many skips in a row are worth a warning
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
+HELD = "nothing is wrong if the run before may still be going; --policy wait waits for it"
+
+
 class LockHeld(TryAgain):
     """Another run has the lock; nothing was run. Exit status 75."""
 
@@ -70,7 +73,8 @@ def open_folder(folder: Path) -> int:
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as trouble:
-        raise LockTrouble(f"the lock folder cannot be opened: {trouble.strerror}", place=str(folder)) from None
+        remedy = "name a folder that this user may enter and write to with --folder"
+        raise LockTrouble(f"the lock folder cannot be opened: {trouble.strerror}", place=str(folder), remedy=remedy) from None
     try:
         _check_folder(os.fstat(descriptor), folder)
     except BaseException:
@@ -142,9 +146,10 @@ def _flock(descriptor: int, name: str, *, wait: bool) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
-        raise LockHeld(f"the lock {name} is held by another run{_holder(descriptor)}; nothing was run") from None
+        raise LockHeld(f"the lock {name} is held by another run{_holder(descriptor)}; nothing was run", remedy=HELD) from None
     except OSError as trouble:
-        raise LockTrouble(f"the lock {name} cannot be taken: {trouble.strerror}") from None
+        remedy = "see that its folder is on a local disk"
+        raise LockTrouble(f"the lock {name} cannot be taken: {trouble.strerror}", remedy=remedy) from None
 
 
 def _is_still(folder: int, file: str, descriptor: int) -> bool:

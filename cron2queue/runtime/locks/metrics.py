@@ -31,4 +31,5 @@ def write_textfile(path: Path, folder: Path) -> None:
         beside.chmod(0o644)
         beside.replace(path)
     except OSError as trouble:
-        raise InputError(f"the metrics cannot be written: {trouble.strerror}", place=str(path)) from None
+        remedy = "name a file in a folder that is there and that you may write to"
+        raise InputError(f"the metrics cannot be written: {trouble.strerror}", place=str(path), remedy=remedy) from None

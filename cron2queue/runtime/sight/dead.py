@@ -1,13 +1,12 @@
 """The dead, grouped by kind and error, over the newest of them: a million dead jobs are a few lines."""
 
 import re
-from collections.abc import Iterable
-from datetime import datetime
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
-from cron2queue.runtime.database.instants import EPOCH
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.sight.jobs import JobFilter, conditions, impossible
 from cron2queue.runtime.sight.queues import capped, names, priorities
@@ -16,6 +15,7 @@ from cron2queue.runtime.tables import Tables
 
 MOST_GROUPS = 200
 ERROR_LENGTH = 200
+BATCH = 5_000  # dead jobs that one step of a walk looks at
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{12,}\b|\d+")
 
 
@@ -85,26 +85,30 @@ def _group(kind: str, error: str, members: list[Any]) -> DeadGroup:
     )
 
 
-Place = tuple[datetime, int]  # when the last job that was looked at died, and its number
+def ids(connection: Connection, tables: Tables, wanted: JobFilter) -> Iterator[str]:
+    """Public ids of all dead jobs that fit, queue by queue, in the order in which they were accepted.
 
-
-def ids(
-    connection: Connection, tables: Tables, wanted: JobFilter, after: Place | None, batch: int = 1_000
-) -> tuple[list[str], Place | None]:
-    """Public ids of the dead among the next ended jobs, in the order of their ends; None for the place at the end.
-
-    One walk along the index of ended jobs that never comes back to what it has passed.
+    Walks along the claim index past the dead alone, however many jobs have succeeded beside them.
     """
     if impossible(wanted):
-        return [], None
+        return
     jobs = tables.jobs.c
-    since, number = after if after is not None else (wanted.ended_since or EPOCH, 0)
-    later = or_(jobs.finished_at > since, and_(jobs.finished_at == since, jobs.id > number))
-    stretch = select(jobs.id, jobs.finished_at).where(jobs.finished_at >= since, later)
-    rows = connection.execute(stretch.order_by(jobs.finished_at, jobs.id).limit(batch)).all()
-    if not rows:
-        return [], None
-    asked = [jobs.state == JobState.DEAD, *conditions(tables, wanted)]
-    chosen = select(jobs.public_id).where(jobs.id.in_([row.id for row in rows]), *asked)
-    found = connection.execute(chosen.order_by(jobs.finished_at, jobs.id)).scalars()
-    return list(found), (rows[-1].finished_at, rows[-1].id) if len(rows) == batch else None
+    for queue in _queues(connection, tables, wanted):
+        for priority in priorities(connection, tables, queue, JobState.DEAD, most=sys.maxsize):
+            here = (jobs.queue == queue, jobs.state == JobState.DEAD, jobs.priority == priority)
+            yield from _walk(connection, tables, here, conditions(tables, wanted))
+
+
+def _walk(
+    connection: Connection, tables: Tables, here: Sequence[ColumnElement[bool]], asked: Sequence[ColumnElement[bool]]
+) -> Iterator[str]:
+    jobs = tables.jobs.c
+    last = 0
+    while True:
+        stretch = select(jobs.id).where(*here, jobs.id > last).order_by(jobs.id).limit(BATCH).subquery()
+        end = connection.execute(select(func.max(stretch.c.id))).scalar()
+        if end is None:
+            return
+        chosen = select(jobs.id, jobs.public_id).join(stretch, jobs.id == stretch.c.id).where(*asked)
+        yield from (row.public_id for row in sorted(connection.execute(chosen), key=lambda row: row.id))
+        last = end

@@ -19,7 +19,6 @@ from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.sight import dead, figures, jobs, listing, workers
 from cron2queue.runtime.sight.connection import Source, connected, database_now, source
-from cron2queue.runtime.sight.dead import Place
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
 from cron2queue.runtime.sight.overview import Overview
@@ -161,7 +160,7 @@ class Inspection:
                 for state, age in days.items()
             }
 
-    def dead_ids(self, wanted: JobFilter, after: Place | None = None) -> tuple[list[str], Place | None]:
-        """A batch of public ids of dead jobs that fit, oldest death first, and where the next batch begins; None at the end."""
+    def dead_ids(self, wanted: JobFilter) -> list[str]:
+        """Public ids of all dead jobs that fit, queue by queue, in the order in which they were accepted."""
         with connected(self.source) as connection:
-            return dead.ids(connection, self.tables, wanted, after)
+            return list(dead.ids(connection, self.tables, wanted))

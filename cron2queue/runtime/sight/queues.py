@@ -11,7 +11,7 @@ from cron2queue.runtime.sight.views import COUNT_CAP, Count, PausedKind
 from cron2queue.runtime.tables import Tables
 
 MOST_QUEUES = 500
-MOST_PRIORITIES = 20
+MOST_PRIORITIES = 1_000
 COUNTED = (
     *(JobState.READY, JobState.SCHEDULED, JobState.BLOCKED, JobState.RUNNING),
     *(JobState.CANCEL_REQUESTED, JobState.DEAD),
@@ -32,11 +32,13 @@ def names(connection: Connection, tables: Tables) -> list[str]:
     return sorted(found)
 
 
-def priorities(connection: Connection, tables: Tables, queue: str, state: JobState) -> Iterator[int]:
-    """The priorities in one (queue, state), by a walk along the index."""
+def priorities(
+    connection: Connection, tables: Tables, queue: str, state: JobState, *, most: int = MOST_PRIORITIES
+) -> Iterator[int]:
+    """The priorities in one (queue, state), by a walk along the index: one step a priority."""
     jobs = tables.jobs.c
     last: int | None = None
-    for _ in range(MOST_PRIORITIES):
+    for _ in range(most):
         beyond = () if last is None else (jobs.priority > last,)
         last = connection.execute(
             select(func.min(jobs.priority)).where(jobs.queue == queue, jobs.state == state, *beyond)

@@ -66,9 +66,10 @@ def options_of(arguments: argparse.Namespace, environment: "os._Environ[str] | d
     settings = read_settings(plan) if plan is not None else Settings(folder=Path.cwd())
     for name in ("threads", "grace", "lease", "poll", "recycle_jobs", "recycle_bytes", "recycle_seconds"):
         if not getattr(arguments, name) > 0:
-            raise UsageError(f"--{name.replace('_', '-')} must be above 0")
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} must be above 0", remedy=f"leave {option} out, or give a number above 0")
     if arguments.children < 0:
-        raise UsageError("--children must not be negative")
+        raise UsageError("--children must not be negative", remedy="0 or nothing lets the worker choose")
     return WorkerOptions(
         database=arguments.database or environment.get(DATABASE_VARIABLE) or settings.project.database,
         prefix=arguments.prefix or settings.project.prefix,

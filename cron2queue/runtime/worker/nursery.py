@@ -106,7 +106,7 @@ class Nursery:
         pid = int(self._hear()["pid"])
         process = proctree.identity(pid) if pid else None
         if process is None:
-            raise TemplateFailed("a new child ended before it began")
+            raise TemplateFailed("a new child ended before it began", remedy="see whether memory or processes have run out")
         slot = Slot(
             process=process,
             pidfd=os.pidfd_open(pid),

@@ -52,9 +52,10 @@ def test_a_hook_is_read_with_its_defaults() -> None:
         ('[hooks.p]\ncommand = ["x"]\ntimeout = 0\n', "hooks.p.timeout must be a number"),
         ('[hooks.p]\ncommand = ["x"]\nwhen = "dead"\n', "unknown key 'when' in \\[hooks.p\\]"),
         ('[hooks.p]\nfunction = "alerts:told"\n', "must be a file and a function"),
-        ('[hooks.p]\nmail = "a b"\n', "no mail address"),
+        ('[hooks.p]\nmail = "a b"\n', "hooks.p.mail must be addresses or user names"),
+        ("[hooks.p]\ncommand = []\n", "must be a list of words"),
         ("hooks = 3\n", "must hold one table a name"),
-        ("[hooks]\npage = 3\n", "must hold one table a name"),
+        ("[hooks]\npage = 3\n", "hooks.page must be a table"),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(text: str, said: str) -> None:

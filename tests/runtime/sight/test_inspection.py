@@ -11,6 +11,7 @@ from scenes import KIND, accept, claim, finish, kill, register, shop
 from cron2queue.errors import DatabaseUnavailable
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.settings import QueueSettings
+from cron2queue.runtime.sight import dead as dead_sight
 from cron2queue.runtime.sight import listing
 from cron2queue.runtime.sight import queues as queue_sight
 from cron2queue.runtime.sight.dead import folded
@@ -214,18 +215,23 @@ def test_an_error_is_folded_to_what_jobs_share(message: str, error: str) -> None
     assert folded(message) == error
 
 
-def test_the_ids_of_the_dead_come_in_batches_oldest_death_first(database: Database) -> None:
+def test_the_ids_of_the_dead_are_all_of_them_in_the_order_of_their_queue(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead_sight, "BATCH", 2)
     store = database.store()
-    ids = accept(store, 6)
-    for number in range(6):
-        kill(store, message="odd" if number % 2 else "even")
-    inspection, after, found = look(database), None, []
-    while True:
-        batch, after = inspection.dead_ids(JobFilter(error="odd"), after)
-        found += batch
-        if after is None:
-            break
-    assert found == [ids[1], ids[3], ids[5]]
+    late = accept(store, 2, priority=900)
+    ids = accept(store, 7, key=None, payload={})
+    others = accept(store, 1, queue="mail", key=None)
+    kill(store, 5, message="even")
+    kill(store, 4, message="odd")
+    kill(store, queue="mail", message="odd")
+    store.requeue([ids[6]], by="t")
+    assert look(database).dead_ids(JobFilter()) == [*ids[:6], *late, *others]
+    assert look(database).dead_ids(JobFilter(error="odd")) == [ids[5], *late, *others]
+    assert look(database).dead_ids(JobFilter(error="odd", queue="default")) == [ids[5], *late]
+    assert look(database).dead_ids(JobFilter(kind="other")) == look(database).dead_ids(JobFilter(kind="ü")) == []
+    assert look(database).dead_ids(JobFilter(ended_since=datetime(2100, 1, 1, tzinfo=UTC))) == []
 
 
 def test_counting_stops_at_the_cap_and_says_so(database: Database) -> None:
