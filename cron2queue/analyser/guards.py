@@ -1,6 +1,7 @@
 """Locks and time limits around a command."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,8 +9,10 @@ from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.comments import duration
 from cron2queue.analyser.invocations import LOCKS, Invocation, invocations, main_invocation
 
-_WORD = re.compile(r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time|curl")
-# Files and tests by which scripts keep themselves apart by hand.
+_WORD = re.compile(
+    r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time|curl|touch|mkdir|\$\$"
+)
+# Programs by which lines keep themselves apart by hand.
 _BY_HAND = frozenset({"pgrep", "pidof", "lockfile", "dotlockfile", "lockfile-create", "shlock", "solo", "lock-run"})
 
 
@@ -63,7 +66,23 @@ def holds_lock(command: str) -> bool:
     """A known lock tool, or a test by hand (`pgrep`, a lock file), keeps two copies apart, well or badly."""
     if not _WORD.search(command):
         return False
-    return bool(locks_of(command)) or any(each.program in _BY_HAND for each in invocations(command))
+    return bool(locks_of(command)) or any(each.program in _BY_HAND for each in invocations(command)) or _by_file(command)
+
+
+def _by_file(command: str) -> bool:
+    """The line looks for the file or folder that it makes: `[ -f x.pid ] || (touch x.pid; …; rm x.pid)`, `mkdir x && …`."""
+    tested, made, removed = set[str](), set[str](), set[str]()
+    for each in invocations(command):
+        words = [word for word in each.words if word[:1] not in ("-", "!", "]")]
+        kept = {"[": tested, "test": tested, "touch": made, "mkdir": made, "rm": removed, "rmdir": removed}.get(each.program)
+        if kept is not None:
+            kept.update(words)
+        made.update(redirect.target for redirect in each.simple.redirects if redirect.writes_stdout)
+    return bool(tested & made) or bool({*_made_folders(command)} & removed)
+
+
+def _made_folders(command: str) -> Iterator[str]:
+    return (word for each in invocations(command) if each.program == "mkdir" and "-p" not in each.words for word in each.words)
 
 
 @lru_cache(maxsize=1024)

@@ -228,20 +228,21 @@ def invocations(text: str) -> tuple[Invocation, ...]:
 
 _PRELUDE_NAMES = """
     cd test [ [[ sleep echo printf export set unset : true false . source exit umask ulimit for case return read
-    mkdir which type hash date logger trap wait flock
+    which type hash date logger trap wait flock
     grep egrep pgrep pidof ps kinit
 """
 _PRELUDE = frozenset(_PRELUDE_NAMES.split())
+# Often the job itself, but seldom where something else stands beside them.
+_CHORES = frozenset({"touch", "rm", "mkdir"})
 
 
 @lru_cache(maxsize=1024)
 def main_invocation(text: str) -> Invocation | None:
     """The program for whose sake the line exists: the first that is no preparation, test or pause."""
     all_of_them = [each for each in invocations(text) if not each.simple.substitution]
-    for each in all_of_them:
-        if each.program not in _PRELUDE and not _only_asks(each):
-            return each
-    return all_of_them[0] if all_of_them else None
+    jobs = [each for each in all_of_them if each.program not in _PRELUDE and not _only_asks(each)]
+    first = next((each for each in jobs if each.program not in _CHORES), None)
+    return first or next(iter([*jobs, *all_of_them]), None)
 
 
 def _only_asks(each: Invocation) -> bool:

@@ -76,6 +76,9 @@ def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruli
             decision=Decision.FIX,
             because=f"does not run today, since {daemon(file.dialect).title} ignores the whole file{why} (proven)",
         )
+    if entry.command.endswith("\r"):
+        because = f"broken today: {daemon(file.dialect).title} keeps the carriage return at the end of its command (proven)"
+        return _Ruling(decision=Decision.FIX, because=because)
     if is_dead(entry.schedule):
         if reversed_ranges(entry.schedule_text):
             return _Ruling(decision=Decision.FIX, because="never fires, since a range runs backwards (proven)")

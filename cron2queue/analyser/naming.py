@@ -132,7 +132,7 @@ def job_name(command: str) -> str:
     if main.program == "run-parts":
         folder = next((word for word in main.words if word.startswith("/")), "")
         return slug(f"run-parts {_base(folder)}") or "job"
-    return slug(_task(main)) or slug(main.program) or "job"
+    return slug(_task(main)) or slug(_EXTENSION.sub("", main.program)) or "job"
 
 
 class Names:

@@ -20,6 +20,7 @@ _MARKS = (
 )
 _PLACEHOLDER = re.compile(_MARKS)
 _VARIABLE = re.compile(r"\$\{[^{}]*\}|\$[A-Z_]+\b")
+_FIELD, _MINUTE = re.compile(r"[\w*,/?#~-]*"), re.compile(r"@[a-z]*|[\d*,/?~-]*")
 _WORD = re.compile(rf"(?:{_MARKS}|\S)+")
 _SUFFIXES = (".erb", ".j2", ".jinja", ".jinja2", ".tmpl", ".template", ".tpl", ".epp", ".mustache", ".in", ".dist")
 
@@ -46,8 +47,11 @@ def is_template_line(file: CrontabFile, raw: bytes) -> bool:
     """Schedule or user of the line are yet to be filled in; a placeholder in the command alone may be the shell's."""
     text = raw.decode("utf-8", "surrogateescape").lstrip()
     named = file.kind == "system" and daemon(file.dialect).user_column
-    words = [found.end() for found in islice(_WORD.finditer(text), (1 if text.startswith("@") else 5) + named)]
-    return bool(words) and is_template_head(text[: words[-1]])
+    words = [found.group() for found in islice(_WORD.finditer(text), (1 if text.startswith("@") else 5) + named)]
+    if any(map(is_template, words)):
+        return True
+    fields = [_VARIABLE.sub("", word) for word in words[:5]]
+    return any(map(_VARIABLE.search, words)) and all(map(_FIELD.fullmatch, fields)) and bool(_MINUTE.fullmatch(fields[0]))
 
 
 def is_unrendered(file: CrontabFile, entry: Entry) -> bool:

@@ -19,11 +19,16 @@ _USER_NAME = re.compile(rb"[a-z_][a-z0-9_.-]{0,31}\$?\Z")
 _TEMPLATE = re.compile(rb"(?:\{\{|<%|\$\{|%\{)")
 # Words that begin a command so often that they are not taken for a user's name.
 _COMMANDS = frozenset(
-    b"""awk bash bundle cat cd certbot chmod chown chronic command composer cp curl date dd df docker echo env exec export
-    find flock for git grep gunzip gzip if ionice java kill killall ksh logger logrotate ls mail make mkdir mv mysql
-    mysqldump nice node npm nohup perl pg_dump php python python3 rake rclone reboot restic rm rsync ruby run-parts sed
-    service set sh shutdown sleep ssh sudo su supervisorctl systemctl tar test timeout touch true umask wget while wp
-    yarn zsh""".split()
+    b"""apk apt apt-get aptitude ansible-playbook awk aws az bash borg borgmatic brew bun bundle cargo cat cd certbot chmod
+    chown chronic chrt command composer cp cpulimit curl date dd deno df dnf docker docker-compose doas drush duplicity echo
+    env eval exec export false fc-cache ffmpeg find flatpak flock for fstrim gcloud go grep gpg gsutil gunzip gzip head helm
+    hwclock if ionice java journalctl julia kill killall ksh kubectl ln logger logrotate ls mail mailx make mariadb
+    mariadb-dump mkdir mongodump mutt mv mysql mysqladmin mysqlcheck mysqldump nice node nohup notify-send npm npx ntpdate
+    openssl perl pg_dump pg_dumpall pgrep php pip pip3 pipenv pkill pm2 pnpm podman podman-compose poetry printf psql python
+    python2 python3 rails rake rclone rdiff-backup reboot redis-cli restic rm rsnapshot rsync ruby run-one run-parts s3cmd
+    scp screen sed sendmail service set setsid sh shutdown sleep snap solo source sqlite3 ssh stdbuf su sudo supervisorctl
+    systemctl systemd-cat systemd-run tail tar taskset tee test time timeout tmux touch trap true ulimit umask unbuffer
+    unset uv vacuumdb wall wc wget while wp xargs yarn youtube-dl yt-dlp yum zsh""".split()
 )
 _USERS = frozenset(
     b"root www-data www apache nginx nobody daemon backup postgres mysql git deploy ubuntu debian ec2-user munin list".split()

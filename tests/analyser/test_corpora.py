@@ -162,6 +162,8 @@ def test_what_busybox_would_read_into_placeholders_is_not_judged() -> None:
         ("system", "@dayly root echo $PATH"),
         ("system", "* * * * root echo ${A} ${B}"),
         ("user", "* * * * x; echo $RANDOM"),
+        ("user", "if [ -f $HOME/x ]; then y; fi"),
+        ("user", "$HOME/bin/x --all"),
     ],
 )
 def test_a_placeholder_in_the_command_of_a_bad_line_makes_no_template_of_it(kind: str, line: str) -> None:
@@ -192,3 +194,10 @@ def test_a_placeholder_in_the_schedule_or_user_of_a_bad_line_makes_a_template_of
 @pytest.mark.parametrize("text", ["{{", "{%", "<%", "%{", "${", "{#", "@A", "%%A"])
 def test_marks_that_are_never_closed_cost_no_more_than_their_length(text: str) -> None:
     assert template_spans(text * 100_000) == ()
+
+
+@pytest.mark.parametrize("line", ["export PATH=$PATH:/opt/bin", "set PATH=$PATH:/opt/bin", "export $X"])
+def test_a_line_of_the_shell_is_an_error_and_no_template(line: str) -> None:
+    result = judged(crontab(f"{line}\n0 3 * * * /opt/b\n", kind="user"))
+    assert any(number == 1 for _, number in codes(result, Severity.ERROR))
+    assert {verdict.decision for verdict in result.verdicts} == {Decision.FIX}

@@ -85,3 +85,46 @@ def test_locks_by_hand_count_as_locks() -> None:
 )
 def test_time_limits_are_read_in_seconds(command: str, seconds: float | None) -> None:
     assert time_limit(command) == seconds
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("[ -f /run/x ] || (touch /run/x; php /x/send.php; rm /run/x)", "php"),
+        ("rm -f /tmp/x && /opt/a", "a"),
+        ("mkdir -p /b && tar czf /b/x.tgz /etc", "tar"),
+        ("cd /x && rm -rf cache/*", "rm"),
+        ("touch /run/alive", "touch"),
+        ("sleep 5", "sleep"),
+    ],
+)
+def test_a_chore_is_the_job_only_where_nothing_else_is(command: str, program: str) -> None:
+    main = main_invocation(command)
+    assert main is not None
+    assert main.program == program
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "[ -f /run/x ] || (touch /run/x; php /x/send.php; rm /run/x)",
+        "test -e /run/x && exit; touch /run/x; /opt/a; rm -f /run/x",
+        "[ ! -e /run/x.pid ] && { echo $$ > /run/x.pid; /opt/a; rm /run/x.pid; }",
+        "mkdir /run/x.lock && { /opt/a; rmdir /run/x.lock; }",
+    ],
+)
+def test_a_file_that_is_looked_for_and_made_is_a_lock_by_hand(command: str) -> None:
+    assert holds_lock(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "[ -f /etc/x ] && touch /run/y; /opt/a",
+        "test -x /opt/a && /opt/a > /var/log/a.log",
+        "mkdir -p /b && /opt/a && rm -rf /b",
+        "touch /run/alive; /opt/a",
+    ],
+)
+def test_a_file_that_is_made_for_another_purpose_is_no_lock(command: str) -> None:
+    assert not holds_lock(command)

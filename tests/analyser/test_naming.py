@@ -29,6 +29,8 @@ from cron2queue.analyser.naming import Names, job_name
         ("find /tmp -type f -mtime +3 -delete", "find"),
         ("tar czf /b/x.tgz /etc", "tar"),
         ("/opt/Äpfel/ñandú.sh", "nandu"),
+        ("/opt/在庫確認.sh", "job"),
+        ("php /var/www/почта.php", "php"),
         ("", "job"),
         ("12345", "job"),
     ],

@@ -215,3 +215,9 @@ def test_the_verdict_does_not_depend_on_which_findings_are_shown() -> None:
         result = judged(text, **options)
         assert "C2Q301" not in {finding.code for finding in result.findings}
         assert result.verdicts[0].decision is Decision.FIX
+
+
+def test_a_command_that_ends_in_a_carriage_return_is_corrected_and_not_approved_of() -> None:
+    result = judged("# from Windows\r\n0 3 * * * root /opt/backup.sh\r\n").verdicts[0]
+    assert result.decision is Decision.FIX
+    assert "carriage return" in result.because

@@ -47,9 +47,8 @@ class OwnScheduler(EntryRule):
             return
         gap = shortest_gap(entry)
         if known.every is not None and gap is not None and gap > known.every:
-            message = (
-                f"{known.name} is to be started every {span(known.every)}, and starts every {span(gap)}: its jobs are missed"
-            )
+            due = f"{known.name} is to be started every {span(known.every)}, and starts every {span(gap)}"
+            message = f"{due}: what is due in between is missed"
             remedy = "write * * * * *" if known.every == MINUTE else f"start it every {span(known.every)}"
             yield self.at_entry(
                 subject, file, entry, message, remedy, severity=Severity.WARNING, evidence="the application's own documentation"

@@ -25,7 +25,7 @@ class UnevenStep(EntryRule):
         job itself look at the time of its last run.
 
     Not flagged
-        Steps that divide the field, and steps over part of a field, such as `8-18/3`.
+        Steps that divide the field, and steps over part of a field, such as `8-18/3`. A note only up to half of the field.
     """
 
     code = "C2Q204"
@@ -34,6 +34,7 @@ class UnevenStep(EntryRule):
     bad = (
         "*/7 * * * * root /opt/a.sh\n",
         "*/90 * * * * root /opt/a.sh\n",
+        "*/45 * * * * root /opt/a.sh\n",
         "0 */5 * * * root /opt/a.sh\n",
         "0 3 */2 * * root /opt/a.sh\n",
     )
@@ -75,4 +76,8 @@ class UnevenStep(EntryRule):
         last = low + (size - 1) // step * step
         whole = _NEXT[index].removeprefix("full ")
         message = f"{text} is no even interval: the last gap of each {whole} is {size + low - last} {unit}s"
-        return message, f"use a step of {_EVEN.get(size, 'an even part')} {unit}s", Severity.NOTE
+        return (
+            message,
+            f"use a step of {_EVEN.get(size, 'an even part')} {unit}s",
+            Severity.WARNING if step * 2 > size else Severity.NOTE,
+        )
