@@ -235,13 +235,14 @@ def _choices(
     request: Request, path: Path, found: list[Original], zone: ZoneInfo, answers: Mapping[str, Mapping[str, bool]]
 ) -> Choices:
     from cron2queue.generator.preparing import Choices
+    from cron2queue.runtime.settings import from_folder
 
     explicit = {key: value for key, value in request.project.items() if value is not None}
     folder = explicit.get("folder", str(path))
     if request.timezone is not None:
         explicit["timezone"] = zone.key
     if "database" in explicit:
-        explicit["database"] = _anchored(explicit["database"], str(folder))
+        explicit["database"] = from_folder(explicit["database"], str(folder))
     return Choices(
         defaults=_defaults(path, str(folder), found, zone),
         explicit=explicit,
@@ -251,27 +252,19 @@ def _choices(
     )
 
 
-def _anchored(database: str, folder: str) -> str:
-    """A relative SQLite file lies in the plan's folder: cron's lines and workers have other folders of their own."""
-    scheme, slashes, file = database.partition(":///")
-    if not slashes or not scheme.startswith("sqlite") or file.startswith(("/", ":memory:")) or not file:
-        return database
-    return f"{scheme}:///{folder}/{file.removeprefix('./')}"
-
-
 def _defaults(path: Path, folder: str, found: list[Original], zone: ZoneInfo) -> Project:
     from cron2queue.crontab.lines import Kind
     from cron2queue.plan.model import Hardening, Language, Project, Userland
     from cron2queue.plan.naming import slug
     from cron2queue.runtime.database.prefix import PREFIX
-    from cron2queue.runtime.settings import DEFAULT_DATABASE
+    from cron2queue.runtime.settings import DEFAULT_DATABASE, from_folder
 
     own = all(each.file.kind is Kind.USER for each in found)
     busybox = any(each.file.dialect == "busybox" for each in found)
     return Project(
         name=slug(path.name.lower()),
         language=Language.PYTHON,
-        database=_anchored(DEFAULT_DATABASE, folder),
+        database=from_folder(DEFAULT_DATABASE, folder),
         prefix=PREFIX,
         timezone=zone.key,
         engine="sqlqueue",

@@ -88,21 +88,13 @@ def operation(database: str | None, plan: Path | None) -> Operation:
         return Operation(url=database or project.database, prefix=project.prefix, settings=None, document={})
     settings = read_settings(path)
     document = tomllib.loads(path.read_text(encoding="utf-8"))
-    url = database or beside(settings.project.database, settings.folder)
+    url = database or settings.project.database
     return Operation(url=url, prefix=settings.project.prefix, settings=settings, document=document, plan=path)
 
 
 def nearest(folder: Path) -> Path | None:
     """The plan in this folder or the nearest one above."""
     return next((each / PLAN_NAME for each in (folder, *folder.parents) if (each / PLAN_NAME).is_file()), None)
-
-
-def beside(url: str, folder: Path) -> str:
-    """A relative SQLite file of a plan: as workers take it, from here, or else beside the plan, wherever one stands."""
-    head, file = "sqlite:///", url.removeprefix("sqlite:///")
-    if not url.startswith(head) or file.startswith("/") or not file or Path(file).exists():
-        return url
-    return f"{head}{(folder / file).resolve()}"
 
 
 def actor(by: str | None) -> str:

@@ -86,15 +86,30 @@ def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
         write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {folder.path}/{step.backup}\n")
 
 
-def _tables_are_there(found: Sequence[Switch]) -> None:
-    """Raises what a producer would meet from the first minute on: no tables, old ones, a database that does not answer."""
-    from cron2queue.cli.operation import operation
+def _plans(found: Sequence[Switch]) -> list[Path]:
+    """The plans that the new lines read."""
     from cron2queue.runtime.settings import PLAN_NAME
 
     needs = {Path(need) for switch in found for each in switch.touched for need in each.needs}
-    for plan in sorted(need for need in needs if need.name == PLAN_NAME):
+    return sorted(need for need in needs if need.name == PLAN_NAME)
+
+
+def _tables_are_there(found: Sequence[Switch]) -> None:
+    """Raises what a producer would meet from the first minute on: no tables, old ones, a database that does not answer."""
+    from cron2queue.cli.operation import operation
+
+    for plan in _plans(found):
         with operation(None, plan).store() as store:
             store.require_schema()
+
+
+def _sqlite_files(found: Sequence[Switch]) -> dict[str, Path]:
+    """The SQLite file of each plan that keeps its jobs in one."""
+    from cron2queue.cli.operation import operation
+    from cron2queue.runtime.database.address import parse
+
+    addresses = {plan: parse(operation(None, plan).url) for plan in _plans(found) if plan.exists()}
+    return {str(plan): Path(at.database) for plan, at in addresses.items() if at.family == "sqlite" and at.database}
 
 
 def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
@@ -106,8 +121,9 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
 
     with Folder.open(path.absolute()) as folder, sole_use(folder):
         found = switches(manifest_in(folder), folder, only)
+        databases = _sqlite_files(found)
         for switch in found:
-            ready(switch)
+            ready(switch, databases)
         _tables_are_there(found)
         if not found:
             write_stdout("nothing to change: the live crontab is as the plan wants it\n")

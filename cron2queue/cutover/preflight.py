@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,31 @@ def reachable(path: Path, user: str) -> bool:
     return folders and _may(facts, 5 if _program(facts) else 4, account.pw_uid, groups)
 
 
+def _unwritable(file: Path, user: str) -> Iterator[str]:
+    """What of a SQLite database the user may not write: the file, what SQLite keeps beside it, and the folder for those."""
+    account = pwd.getpwnam(user)
+    groups = os.getgrouplist(user, account.pw_gid)
+    beside = (file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm"))
+    needed = [(file, 6), *((each, 6) for each in beside if each.exists()), (file.parent, 3)]
+    if account.pw_uid == 0:
+        return
+    if not all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in file.resolve().parents):
+        yield f"{user} cannot reach {file}"
+        return
+    yield from (f"{user} cannot write {path}" for path, right in needed if not _may(path.stat(), right, account.pw_uid, groups))
+
+
+def _of_database(replacement: Replacement, files: Mapping[str, Path]) -> Iterator[str]:
+    """A producer and a worker write to the database as the user of the job. `files`: the SQLite file of each plan."""
+    for file in (files[need] for need in replacement.needs if need in files):
+        try:
+            yield from _unwritable(file, replacement.user) if replacement.user else ()
+        except (FileNotFoundError, KeyError):
+            return  # both are told of elsewhere
+        except PermissionError:
+            yield f"{file} cannot be looked at"
+
+
 def _obstacles(replacement: Replacement) -> Iterator[str]:
     for need in replacement.needs:
         path = Path(need)
@@ -63,14 +88,27 @@ def _obstacles(replacement: Replacement) -> Iterator[str]:
             yield f"{need} cannot be looked at"
 
 
-def ready(switch: Switch) -> None:
-    """Refuse while something is missing without which the new lines would fail from the first minute on."""
-    found = list(dict.fromkeys(text for each in switch.touched for text in _obstacles(each)))
+_FILES = (
+    "lock files come from units/tmpfiles.d (systemd-tmpfiles --create); a plan with a password in it is given to the users"
+    " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue where they can run it"
+)
+_DATABASE = (
+    "give the SQLite file a folder of its own that the users of the jobs own: install -d -o {user} /var/lib/cron2queue, name"
+    " a file in it as `database` in the plan, and run migrate up as {user}; for jobs of several users take a database server"
+)
+
+
+def ready(switch: Switch, databases: Mapping[str, Path]) -> None:
+    """Refuse while something is missing without which the new lines would fail from the first minute on.
+
+    `databases` are the SQLite files of plans, by the plan's path.
+    """
+    missing = list(dict.fromkeys(text for each in switch.touched for text in _obstacles(each)))
+    closed = list(dict.fromkeys(text for each in switch.touched for text in _of_database(each, databases)))
+    found = missing + closed
     if not found:
         return
     shown = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
-    remedy = (
-        "lock files come from units/tmpfiles.d (systemd-tmpfiles --create); a plan with a password in it is given to the users"
-        " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue where they can run it"
-    )
-    raise Refused(f"the new lines would not work yet: {shown}", place=switch.live.name, remedy=remedy)
+    user = next((each.user for each in switch.touched if each.user not in (None, "root")), "USER")
+    remedies = [*([_FILES] if missing else []), *([_DATABASE.format(user=user)] if closed else [])]
+    raise Refused(f"the new lines would not work yet: {shown}", place=switch.live.name, remedy="; ".join(remedies))

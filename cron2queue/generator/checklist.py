@@ -52,6 +52,8 @@ def _permissions(plan: Plan, jobs: tuple[PlannedJob, ...]) -> Item:
     users = sorted({job.settings.user or "the crontab's owner" for job in jobs})
     secret = [job for job in jobs if job.secret]
     text = f"Jobs run as {', '.join(users)}; each queue has one user."
+    if database_of(plan.project.database) == "sqlite":
+        text += " They write the SQLite file and its folder, so both must be theirs (`apply` looks)."
     if secret:
         text += f" A password comes with {_names(secret)}: the plan is readable by its owner and group only."
     return Item(title="Permissions", text=f"{text} Each must be able to read cron2queue.toml and to reach the database.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.checklist import Item, checklist
+from cron2queue.generator.migrations import database_of
 from cron2queue.generator.units import by_queue, worker_unit
 from cron2queue.plan.model import MIGRATED
 from cron2queue.text import to_text
@@ -155,6 +156,14 @@ def _celery_steps(name: str, *, beat: bool) -> tuple[str, ...]:
     )
 
 
+def _as_whom(plan: Plan) -> str:
+    """A SQLite file belongs to whoever makes it."""
+    users = sorted({job.settings.user for job in plan.migrated if job.settings.user not in (None, "root")} - {None})
+    if database_of(plan.project.database) != "sqlite" or not users:
+        return ""
+    return f", as {users[0]}, in a folder that is {users[0]}'s own"
+
+
 def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     project = plan.project
     queued = [change.move for change in draft.changes if change.move.job.migrated and change.move.job.engine != "systemd"]
@@ -166,7 +175,7 @@ def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
         )
     if queued:
         names = " ".join(f"{worker_unit(project)}{queue}" for queue in by_queue(queued))
-        steps.append("Make the job table: `cron2queue migrate up --plan cron2queue.toml`.")
+        steps.append(f"Make the job table: `cron2queue migrate up --plan cron2queue.toml`{_as_whom(plan)}.")
         if any(move.job.engine.startswith("celery") for move in queued):
             steps.extend(_celery_steps(project.name, beat=any(move.job.engine == "celery-beat" for move in queued)))
         steps.append(f"Copy `units/systemd/` to /etc/systemd/system and start the workers: `systemctl enable --now {names}`.")

@@ -6,7 +6,7 @@ refused: a misspelt `timeout` must not silently mean "no timeout".
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -325,12 +325,21 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
         name: QueueSettings(name=name, **read_table(table, f"queues.{name}", _QUEUE))
         for name, table in tables_of(document, "queues").items()
     }
+    project = ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, strict=False))
     return Settings(
         folder=folder,
-        project=ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, strict=False)),
+        project=replace(project, database=from_folder(project.database, folder)),
         queues=MappingProxyType(queues),
         jobs=MappingProxyType({name: _job(name, table) for name, table in tables_of(document, "jobs").items()}),
     )
+
+
+def from_folder(url: str, folder: Path | str) -> str:
+    """A database URL as a plan in this folder means it: a relative SQLite file lies there, wherever a command was started."""
+    scheme, slashes, file = url.partition(":///")
+    if not slashes or scheme.partition("+")[0] != "sqlite" or not file or file.startswith(("/", ":", "file:")):
+        return url
+    return f"{scheme}:///{folder}/{file.removeprefix('./')}"
 
 
 def read_settings(path: Path) -> Settings:

@@ -2,8 +2,10 @@
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,30 @@ def test_a_repaired_line_is_rolled_back_under_later_edits_too(tmp_path: Path) ->
     crontab.write_bytes(crontab.read_bytes() + b"# by hand\n")
     assert run("rollback", folder, "--yes").status == 0
     assert crontab.read_bytes() == text + b"# by hand\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root applies for another user")
+def test_a_database_that_the_user_of_the_job_cannot_write_is_told_before_the_switch() -> None:
+    text = "# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * games /bin/true\n"
+    with tempfile.TemporaryDirectory(prefix="c2q-test-") as name:
+        top = Path(name)
+        top.chmod(0o755)
+        (top / "crontab").write_text(text)
+        folder, plan = str(top / "c2q"), str(top / "c2q/cron2queue.toml")
+        words = ("--kind", "system", "--set", f"lock-folder={folder}/locks", "--set", "python=/bin/true")
+        assert run("convert", str(top / "crontab"), "--into", folder, *words).status == 0
+        assert run("migrate", "up", "--plan", plan).status == 0
+        refused = run("apply", folder, "--yes")
+        assert refused.status == 4
+        assert f"games cannot write {folder}/cron2queue.db" in refused.err
+        assert f"games cannot write {folder}," not in refused.err
+        assert "install -d -o games" in refused.err
+        assert (top / "crontab").read_text() == text
+        own = top / "own"
+        own.mkdir()
+        assert run("convert", str(top / "crontab"), "--into", folder, "--database", f"sqlite:///{own}/jobs.db").status == 0
+        assert run("migrate", "up", "--plan", plan).status == 0
+        for path in (own, *own.iterdir()):
+            shutil.chown(path, "games")
+        applied = run("apply", folder, "--yes")
+        assert applied.status == 0, applied.err

@@ -1,5 +1,6 @@
 """What all operators' commands have in common: the same trouble has the same words and the same status everywhere."""
 
+import argparse
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +10,11 @@ from command_line import run, start
 from databases import Database
 from scenes import shop
 
-from cron2queue.cli.operation import beside, moment, nearest
+from cron2queue.cli.operation import moment, nearest, operation
 from cron2queue.errors import UsageError
+from cron2queue.runtime import producer
+from cron2queue.runtime.settings import from_folder
+from cron2queue.runtime.worker import commandline
 
 SOME_ID = "8b2c6d0b6f4a4a7e9d1f2a3b4c5d6e7f"
 LOOKS = [["status"], ["jobs", "list"], ["jobs", "show", SOME_ID], ["dead", "list"], ["queues", "list"], ["workers", "list"]]
@@ -106,7 +110,25 @@ def test_the_plan_is_the_nearest_one_upward(tmp_path: Path) -> None:
     assert nearest(tmp_path / "a/b") == tmp_path / "a/cron2queue.toml"
 
 
-def test_a_relative_file_of_a_plan_lies_beside_it_unless_it_is_here(tmp_path: Path) -> None:
-    assert beside("sqlite:///./jobs.db", tmp_path) == f"sqlite:///{tmp_path}/jobs.db"
-    for url in ("sqlite:////srv/jobs.db", "mysql://db/x", "sqlite:///pyproject.toml"):
-        assert beside(url, tmp_path) == url
+@pytest.mark.parametrize("where", [".", "sub", "elsewhere"])
+def test_a_relative_file_of_a_plan_lies_beside_it_from_wherever_it_is_asked_for(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = tmp_path / "c2q/cron2queue.toml"
+    for folder in ("c2q/sub", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    plan.write_text('[project]\ndatabase = "sqlite:///./jobs.db"\n[jobs.a]\ncommand = "true"\n')
+    (tmp_path / "elsewhere/jobs.db").touch()
+    monkeypatch.chdir(tmp_path / "c2q" / where if where != "elsewhere" else tmp_path / where)
+    assert operation(None, plan).url == f"sqlite:///{tmp_path}/c2q/jobs.db"
+    enqueue = producer.parser().parse_args(["a", "--plan", str(plan)])
+    assert producer.wish_of(enqueue, environment={}, now=NOW).url == f"sqlite:///{tmp_path}/c2q/jobs.db"
+    words = argparse.ArgumentParser()
+    commandline.add_options(words)
+    work = words.parse_args(["--plan", str(plan)])
+    assert commandline.options_of(work, {}).database == f"sqlite:///{tmp_path}/c2q/jobs.db"
+
+
+@pytest.mark.parametrize("url", ["sqlite:////srv/jobs.db", "sqlite:///:memory:", "sqlite://", "mysql+pymysql://db/x"])
+def test_a_database_that_lies_in_no_folder_is_taken_as_it_is_written(url: str, tmp_path: Path) -> None:
+    assert from_folder(url, tmp_path) == url

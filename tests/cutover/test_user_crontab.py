@@ -1,6 +1,7 @@
 """A real user's crontab, through the real crontab(1)."""
 
 import pwd
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,13 @@ def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder
     owner = pwd.getpwnam(user.user).pw_uid
     assert {lock.stat().st_uid for lock in (open_folder / "c2q/locks").iterdir()} == {owner}
     assert run("diff", folder).status == 1
+    refused = run("apply", folder, "--yes")
+    assert (refused.status, f"{user.user} cannot write" in refused.err) == (4, True)
+    (own := open_folder / "own").mkdir()
+    assert run("convert", spooled, "--into", folder, "--database", f"sqlite:///{own}/jobs.db").status == 0
+    assert run("migrate", "up", "--plan", f"{folder}/cron2queue.toml").status == 0
+    for path in (own, *own.iterdir()):
+        shutil.chown(path, user.user)
     applied = run("apply", folder, "--yes")
     assert applied.status == 0, applied.err
     assert b"enqueue work" in user.read()

@@ -166,7 +166,7 @@ def test_options_win_over_the_environment_and_both_over_the_plan(tmp_path: Path,
     monkeypatch.chdir(tmp_path)
     Path("cron2queue.toml").write_text(PLAN.format(url="sqlite:///of-plan.db", overlap="skip", scope="database"))
     for arguments, environment, url in (
-        (["order-export"], {}, "sqlite:///of-plan.db"),
+        (["order-export"], {}, f"sqlite:///{tmp_path}/of-plan.db"),
         (["order-export"], {"CRON2QUEUE_DATABASE_URL": "sqlite:///of-env.db"}, "sqlite:///of-env.db"),
         (
             ["order-export", "--database", "sqlite:///x.db"],
