@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 from databases import NAMES, Database, open_database, open_unmigrated
+from presence import need_program
 
 # A suite started in the background (`nohup`, `&` in a script) inherits that these are ignored, and so would every program
 # that it starts; the programs are tested as a person or a service manager starts them.
 for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """`@pytest.mark.needs("php")`: the test runs that program; several names are kinds of the same."""
+    for mark in item.iter_markers("needs"):
+        need_program(*mark.args)
 
 
 @pytest.fixture(params=NAMES)

@@ -59,7 +59,7 @@ def test_producers_stay_in_cron_or_move_to_beat(converted: tuple[str, Path]) -> 
     assert all("cron2queue.runtime enqueue" in line and "flock" in line and "timeout" in line for line in lines)
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.needs("systemd-analyze")
 def test_units_pass_systemds_own_check(converted: tuple[str, Path]) -> None:
     folder = converted[1] / "units/systemd"
     worker = next(folder.glob("*@.service"))

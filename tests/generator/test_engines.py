@@ -115,7 +115,7 @@ def test_a_daemon_that_cron_starts_at_boot_becomes_a_service_that_is_looked_afte
     assert "WantedBy=multi-user.target" in daemon
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.needs("systemd-analyze")
 @pytest.mark.parametrize("level", ["off", "basic", "strict"])
 def test_units_pass_systemds_own_check(level: str, convert: Convert, tmp_path: Path) -> None:
     from cron2queue.plan.model import Hardening

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from databases import Database
+from presence import need_program
 
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
@@ -23,8 +24,7 @@ SYNTAX = {"php": ["php", "-l"], "sh": ["sh", "-n"], "js": ["node", "--check"], "
 
 @pytest.fixture(params=LANGUAGES)
 def language(request: pytest.FixtureRequest) -> str:
-    if shutil.which(LANGUAGES[request.param]) is None:
-        pytest.skip(f"{request.param} is not installed")
+    need_program(LANGUAGES[request.param])
     return str(request.param)
 
 

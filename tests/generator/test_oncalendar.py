@@ -1,7 +1,6 @@
 """OnCalendar lines against systemd itself, and the proof that they start jobs when cron does."""
 
 import random
-import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -16,7 +15,7 @@ from cron2queue.crontab.schedule import Calendar
 from cron2queue.generator.fidelity import SPAN, differences
 from cron2queue.generator.oncalendar import fires_of, in_utc, in_zone, names_every_hour
 
-needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+needs_systemd = pytest.mark.needs("systemd-analyze")
 BERLIN = ZoneInfo("Europe/Berlin")
 
 

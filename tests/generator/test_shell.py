@@ -67,12 +67,14 @@ def test_sh_keeps_bytes_that_are_not_utf8() -> None:
     assert printed("/bin/sh", stdin=script) == b"caf\xe9"
 
 
+@pytest.mark.needs("php")
 def test_php_reads_the_same_strings() -> None:
     array = ",".join(map(php, NASTY))
     out = printed("php", "-n", "-r", f"echo json_encode([{array}]);")
     assert json.loads(out) == NASTY
 
 
+@pytest.mark.needs("node")
 def test_node_reads_the_same_strings() -> None:
     array = ",".join(map(js, NASTY))
     assert json.loads(printed("node", "-e", f"console.log(JSON.stringify([{array}]))")) == NASTY
@@ -117,6 +119,7 @@ def test_cron_refuses_a_command_that_debian_would_cut() -> None:
         cron_command("%" * 500)
 
 
+@pytest.mark.needs("systemd-analyze")
 def test_unit_words_survive_systemd(tmp_path: Path) -> None:
     unit = tmp_path / "probe.service"
     words = [word for word in NASTY if word and not any(ord(each) < 32 and each != "\t" for each in word)]

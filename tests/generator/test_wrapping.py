@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from presence import need_program
 
 from cron2queue.generator.shell import NotWritable
 from cron2queue.generator.wrapping import Guard, Simple, guarded, simple
@@ -19,9 +20,11 @@ def guard(tmp_path: Path, *, timeout: int = 20, grace: int = 1, wait: int | None
 @pytest.fixture(params=list(Userland), ids=str)
 def userland(request: pytest.FixtureRequest, tmp_path: Path) -> Userland:
     """For BusyBox, a PATH on which timeout, logger and sleep are BusyBox's own (Debian builds it without flock)."""
-    for name in ("timeout", "logger", "sleep"):
-        (tmp_path / "bin" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "bin" / name).symlink_to("/bin/busybox")
+    if request.param is Userland.BUSYBOX:
+        busybox = need_program("busybox")
+        (tmp_path / "bin").mkdir()
+        for name in ("timeout", "logger", "sleep"):
+            (tmp_path / "bin" / name).symlink_to(busybox)
     return Userland(request.param)
 
 

@@ -3,10 +3,10 @@
 import json
 import os
 import pwd
-import shutil
 from pathlib import Path
 
 import pytest
+from presence import need_program, need_root
 from workbench import Workbench
 
 from cron2queue.runtime import run_command
@@ -53,8 +53,7 @@ sys.exit(payload["exit"])
 
 
 def program(bench: Workbench, language: str, text: str | None = None, **keys: object) -> None:
-    if shutil.which(language if language != "python" else "python3") is None:
-        pytest.skip(f"{language} is not installed")
+    need_program(language if language != "python" else "python3")
     bench.write("handlers/export", text or PROGRAMS[language], mode=0o755)
     lines = "\n".join(f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in keys.items())
     bench.write("cron2queue.toml", f'[jobs.export]\nhandler = "handlers/export"\n{lines}\n')
@@ -212,8 +211,8 @@ def test_the_crontabs_assignments_come_after_crons_own_but_nobody_changes_who_ru
     }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_as_root_a_command_runs_as_its_user() -> None:
+    need_root("can become another user")
     done = run_command("id -un; id -Gn; pwd; echo $HOME $LOGNAME", user="nobody", home="/")
     assert done.output.split("\n") == ["nobody", "nogroup", "/", "/ nobody"]
 

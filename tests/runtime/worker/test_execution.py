@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.runtime.prctl import become_subreaper
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.execution import Bounds, Execution, Stopped, Stragglers, execute
 from cron2queue.runtime.worker.reports import Tracker
@@ -22,7 +23,7 @@ QUICK = Bounds(timeout=0.3, grace=0.3)
 @pytest.fixture(autouse=True)
 def subreaper() -> Iterator[None]:
     """A child of a worker is one; and no test may leave a process behind."""
-    proctree.become_subreaper()
+    become_subreaper()
     before = set(proctree.descendants(os.getpid()))
     yield
     left = [each for each in proctree.descendants(os.getpid()) if each not in before]
@@ -191,7 +192,7 @@ def test_running_out_of_descriptors_is_a_shortage_of_this_host() -> None:
 
 
 def test_a_program_starts_with_default_signals_and_its_own_session() -> None:
-    done = run("grep -E 'SigIgn|SigBlk' /proc/self/status; ps -o sid=,pid= -p $$")
+    done = run("grep -E 'SigIgn|SigBlk' /proc/self/status; cut -d ' ' -f 1,6 /proc/$$/stat")
     ignored, blocked, session = done.output.strip().split("\n")[-3:]
     internal = 0b11 << 31  # signals 32 and 33 belong to the C library itself
     assert (int(ignored.split()[1], 16) & ~internal, int(blocked.split()[1], 16) & ~internal) == (0, 0)

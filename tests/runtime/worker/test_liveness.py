@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from presence import absent, need_program
 from workbench import Workbench
 
 from cron2queue.runtime.jobs import WorkerInfo
@@ -218,11 +219,8 @@ def test_jumps_of_the_wall_clock_steal_no_job_and_repeat_none(sqlite_bench: Work
     """The clock of the worker, and with it SQLite's own, jumps by +1 h, -2 h and +1 year while jobs run."""
     folder = sqlite_bench.folder
     (folder / "fakewall.c").write_text(_FAKEWALL)
-    built = subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-o", "fakewall.so", "fakewall.c", "-ldl"], cwd=folder, capture_output=True, text=True
-    )
-    if built.returncode:
-        pytest.skip("no C compiler")
+    compiler = [need_program("cc", "gcc"), "-shared", "-fPIC", "-o", "fakewall.so", "fakewall.c", "-ldl"]
+    subprocess.run(compiler, cwd=folder, capture_output=True, check=True)
     (folder / "shift").write_text("0")
     sqlite_bench.python("slow")
     gates = {name: sqlite_bench.gate(name) for name in ("a", "b", "c")}
@@ -403,7 +401,7 @@ def test_a_manager_that_is_gone_changes_nothing() -> None:
 def unshared(*command: str) -> list[str]:
     probe = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True)
     if probe.returncode:
-        pytest.skip("no right to make a PID namespace")
+        absent("no right to make a PID namespace")
     return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *command]
 
 
