@@ -6,8 +6,10 @@ and the block is read line by line.
 """
 
 import re
+from collections import Counter
 from itertools import pairwise
 from math import inf
+from typing import cast
 
 from cron2queue.evidence.batch import Batch, Share
 from cron2queue.evidence.log_format import ENDLESS, Event, Op
@@ -24,6 +26,7 @@ _LIKE = re.compile(
 )
 _REST = 30  # blocks that are not tried after one that was of no use
 _UNSURE = frozenset({Op.REBOOT, Op.RESTARTED, Op.LOST})
+_START, _END = Kind.START, Kind.END
 _TOUCHING = frozenset({Op.FAILED, Op.WROTE})
 
 
@@ -31,57 +34,14 @@ class _Unsure(Exception):
     """The block is to be read line by line."""
 
 
-class _ByText:
-    """The lines of one subject whose ends are found by their text: sure where one run is over before the next begins."""
+class _Crowd:
+    """Lines of one subject from the moment at which two of its runs were alive, until none is: which end is whose?"""
 
-    __slots__ = ("_beside", "_ends", "_starts", "_together", "_waiting", "left", "loggers", "share")
+    __slots__ = ("rows", "waiting")
 
-    def __init__(self, share: Share) -> None:
-        share.alive, share.pairing = 0, Pairing.GOOD
-        self.share = share
-        self.left: list[Row] = []
-        self.loggers: list[bytes] = []
-        self._together: list[Row] = []
-        """Lines since the last moment at which nothing ran."""
-        self._waiting = self._starts = self._ends = 0
-        self._beside = False
-
-    def start(self, row: Row) -> None:
-        """A start."""
-        self._starts += 1
-        self._waiting += 1
-        self._beside = self._beside or self._waiting > 1
-        self._together.append(row)
-
-    def end(self, row: Row, *, touched: bool) -> None:
-        """An end; `touched`: it is not like any other."""
-        self._ends += 1
-        if not self._waiting:
-            self.share.alive = (self.share.alive or 0) + (not self._starts)
-            self.left.append(row)
-            return
-        self._waiting -= 1
-        self._beside = self._beside or touched
-        self._together.append(row)
-        if self._waiting:
-            return
-        if self._beside:
-            self.left.extend(self._together)
-        else:
-            self.share.starts.append(self._together[0][2])
-            self.share.ends.append(row[2])
-            self.loggers.append(row[4])
-        self._together.clear()
-        self._beside = False
-
-    def rest(self, recent: float) -> list[Row]:
-        """What stays after the closed runs; of many starts without any end, those that an end may still find."""
-        if not self.share.starts:
-            self.share.alive = None
-        if self._ends:
-            return [*self.left, *self._together]
-        old = self._together[:-LONGEST_QUEUE]
-        return [row for row in old if row[2] >= recent] + self._together[-LONGEST_QUEUE:]
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.waiting = 0
 
 
 class Condenser:
@@ -136,7 +96,7 @@ class _Look:
         self._reader = reader
         self._clock = clock
         self._zone = zone
-        self._shares: dict[tuple[object, str], int] = {}
+        self._numbers: dict[tuple[object, str], int] = {}
         self._used: list[Message] = []
         self.shares: list[Share] = []
         self.begun: list[float] = []
@@ -144,117 +104,123 @@ class _Look:
         self.pids: list[bytes] = []
         self.left: list[Row] = []
         self.events: list[tuple[int, int, Event]] = []
-        self._alive: dict[bytes, Row] = {}
-        self._opened: dict[bytes, Row] = {}
-        self._keyed: set[bytes] = set()
+        self._alive: dict[object, Row] = {}
+        """The latest start without an end: by logger where a key joins both, else by the number of the share."""
+        self._crowds: dict[object, _Crowd] = {}
+        self._strays: list[tuple[int, Row]] = []
+        """Ends by text that met no start, each with the number of its share; the place is that of the next start."""
+        self._sessions: list[Row] = []
         self._touched: set[bytes] = set()
-        self._by_text: dict[int, _ByText] = {}
 
     def read(self, block: bytes) -> Batch | None:
         """The block in short, or None when that is of no use."""
         try:
             last = self._lines(self._messages.pattern(self._zone).findall(block))
+            return self._batch(last)
         finally:
             for message in self._used:
                 message.number = -1
-        return self._batch(last)
 
     def _lines(self, rows: list[tuple[bytes, ...]]) -> float:
-        """All lines; the loop is written for speed, and does what is done for most of them."""
+        """All lines; the loop is written for speed: most of them are starts and ends that fit."""
         plain, numbered, learn = self._messages.plain.get, self._messages.numbered.get, self._messages.learn
-        alive, keyed, touched, shares = self._alive, self._keyed, self._touched, self.shares
+        alive, crowds, touched, shares = self._alive, self._crowds, self._touched, self.shares
         began, belongs, ended = self.begun.append, self.whose.append, self.pids.append
-        keyed_start, keyed_end = Kind.KEYED_START, Kind.KEYED_END
-        minute, base, at, latest, number = b"none yet", 0.0, 0.0, -inf, 0
-        for stamp, second, pid, verb, child, rest, line in rows:
-            number += 1
-            if stamp != minute:
+        minute, seconds, base, at, place = b"none", b"", 0.0, -inf, 0
+        for number, (stamp, second, pid, verb, child, rest, line) in enumerate(rows):
+            if second != seconds or stamp != minute:
                 if not stamp:
-                    latest = self._line(number, latest, line)
+                    at, seconds = self._line(number, at, line), b""
                     continue
-                minute, base = stamp, self._clock.minute(stamp, self._zone)
-            at = base + float(second)
-            if at < latest:
-                raise _Unsure
-            latest = at
+                if stamp != minute:
+                    minute, base = stamp, self._clock.minute(stamp, self._zone)
+                before, at, seconds = at, base + float(second), second
+                if at < before:
+                    raise _Unsure
             message = (numbered if child else plain)((verb, rest)) or learn(verb, child, rest)
             kind = message.kind
-            if kind is keyed_start:
-                share = message.number if message.number >= 0 else self._share(message)
-                if pid in alive:
-                    self._used_again(alive[pid], child)
-                alive[pid] = (number, len(self.begun), at, message, pid, child)
+            if kind > _END:
+                self._rare((number, place, at, message, pid, child), verb, rest)
+                continue
+            share = message.number if message.number >= 0 else self._share(message)
+            key = pid if child else share
+            if kind <= _START:
                 began(at)
                 belongs(share)
-                keyed.add(pid)
-            elif kind is keyed_end and pid in alive and alive[pid][5] == child and pid not in touched:
-                start = alive.pop(pid)
-                closed = shares[start[3].number]
-                closed.starts.append(start[2])
-                closed.ends.append(at)
-                ended(pid)
-            else:
-                self._rare((number, -1, at, message, pid, child), verb, rest)
-        return latest
-
-    def _used_again(self, before: Row, child: bytes) -> None:
-        """The number of a process that has not been seen to end."""
-        if before[5] == child:
-            raise _Unsure
-        self.left.append(before)
+                if kind:
+                    if key in alive:
+                        self._beside(key, child)
+                    alive[key] = (number, place, at, message, pid, child)
+                place += 1
+                continue
+            start = alive.pop(key, None)
+            if start is None or start[5] != child or pid in touched or key in crowds:
+                self._unpaired(key, start, (number, place, at, message, pid, child))
+                continue
+            shares[share].starts.append(start[2])
+            shares[share].ends.append(at)
+            ended(pid)
+        return at
 
     def _share(self, message: Message) -> int:
         """The number of the message's share, from now on."""
         subject, source = message.event.subject, message.event.source
-        number = self._shares.get((subject, source))
+        number = self._numbers.get((subject, source))
         if number is None:
             if subject is None:
                 raise _Unsure
-            number = self._shares[subject, source] = len(self.shares)
+            number = self._numbers[subject, source] = len(self.shares)
             self.shares.append(Share(subject=subject, source=source))
+        if message.kind in (Kind.START, Kind.END):
+            self.shares[number].pairing = Pairing.GOOD
         message.number = number
         self._used.append(message)
         return number
 
+    def _beside(self, key: object, child: bytes) -> None:
+        """A start while another of the same key is alive."""
+        before = self._alive[key]
+        if not child:
+            crowd = self._crowds.setdefault(key, _Crowd())
+            crowd.rows.append(before)
+            crowd.waiting += 1
+        elif before[5] == child:
+            raise _Unsure
+        else:
+            self.left.append(before)  # the logger's number is used again, so the first will not end here
+
+    def _unpaired(self, key: object, start: Row | None, end: Row) -> None:
+        """An end whose start is not sure, or that is not like any other."""
+        crowd = self._crowds.get(key)
+        if start is None:
+            self.left.append(end)
+            if isinstance(key, int):
+                self._strays.append((key, end))
+        elif crowd is not None and crowd.waiting:
+            crowd.rows.append(end)
+            crowd.waiting -= 1
+            self._alive[key] = start
+        elif start[5] != end[5]:
+            self._alive[key] = start
+            self.left.append(end)
+        else:
+            self.left += [*(crowd.rows if crowd else ()), start, end]
+            self._crowds.pop(key, None)
+
     def _rare(self, row: Row, verb: bytes, rest: bytes) -> None:
-        kind, pid = row[3].kind, row[4]
-        if kind is Kind.KEYED_END:
-            self._keyed.add(pid)
-            self.left.append(row)
-        elif kind is Kind.OPENED:
-            self._opened[pid] = row
-        elif kind is Kind.CLOSED:
-            if pid not in self._keyed or pid in self._touched:
-                self.left.append(row)
-        elif kind is Kind.OTHER:
-            text = verb + (b"[%s] " % row[5] if row[5] else b"") + rest
-            self._event(row[0], self._messages.other(row[2], pid, text), pid)
+        number, _, at, message, pid, child = row
+        if message.kind is Kind.OTHER:
+            text = verb + (b"[%s] " % child if child else b"") + rest
+            self._event(number, self._messages.other(at, pid, text), pid)
         else:
-            self._of_text(row)
+            self._sessions.append(row)
 
-    def _of_text(self, row: Row) -> None:
-        kind, message = row[3].kind, row[3]
-        share = message.number if message.number >= 0 else self._share(message)
-        if kind is not Kind.END:
-            row = (row[0], len(self.begun), *row[2:])
-            self.begun.append(row[2])
-            self.whose.append(share)
-        if kind is Kind.ENDLESS:
-            return
-        by_text = self._by_text.get(share)
-        if by_text is None:
-            by_text = self._by_text[share] = _ByText(self.shares[share])
-        if kind is Kind.START:
-            by_text.start(row)
-        else:
-            by_text.end(row, touched=row[4] in self._touched)
-
-    def _line(self, number: int, latest: float, line: bytes) -> float:
-        """A line of another shape or daemon; the time of its event."""
+    def _line(self, number: int, before: float, line: bytes) -> float:
+        """A line of another shape or daemon; the time of its event, or that before it when it says nothing."""
         event = self._reader.one(line)
         if event is None:
-            return latest
-        if event.at < latest or event.host != self._messages.host:
+            return before
+        if event.at < before or event.host != self._messages.host:
             raise _Unsure
         self._event(number, event, b"%d" % event.pid)
         return event.at
@@ -271,16 +237,13 @@ class _Look:
         self.events.append((number, -1, event))
 
     def _batch(self, last: float) -> Batch | None:
-        sessions = [row for pid, row in self._opened.items() if pid not in self._keyed]
-        rows = [*self.left, *self._alive.values(), *sessions]
-        if self._by_text and any(row[3].kind in (Kind.OPENED, Kind.CLOSED) for row in rows):
-            return None  # they are paired by their sessions
-        for by_text in self._by_text.values():
-            rows.extend(by_text.rest(last - APART))
-            self.pids.extend(by_text.loggers)
+        by_text = [share for share in self.shares if share.pairing is Pairing.GOOD]
+        rows = [*self.left, *self._sessions_left(), *self._waiting(last)]
         closed = sum(len(share.starts) for share in self.shares)
         if not self.begun or len(rows) > closed + len(self.begun) // 2:
             return None
+        if by_text and any(row[3].kind in (Kind.OPENED, Kind.CLOSED) for row in rows):
+            return None  # they are paired by their sessions
         left = sorted([*map(restored, rows), *self.events], key=lambda each: each[0])
         return Batch(
             host=self._messages.host,
@@ -292,9 +255,39 @@ class _Look:
             left=[each[1:] for each in left],
             met=self._met(),
             pids=self.pids,
-            bare=bool(self._by_text),
+            bare=bool(by_text),
             events=list,
         )
+
+    def _sessions_left(self) -> list[Row]:
+        """Sessions of which no command is known here that needs none, since it is logged by their own process."""
+        if not self._sessions:
+            return []
+        keyed = {*self.pids, *self._alive.keys(), *(row[4] for row in self.left if row[5])}
+        return [row for row in self._sessions if row[4] not in keyed or row[4] in self._touched]
+
+    def _waiting(self, last: float) -> list[Row]:
+        """Starts without an end; of many of one subject without any, those that an end may still find."""
+        self._expect()
+        ended = {key for key, _ in self._strays}
+        rows = list(self._alive.values())
+        for key, crowd in self._crowds.items():
+            share = self.shares[cast("int", key)]
+            many = not share.starts and key not in ended and crowd.waiting == len(crowd.rows)
+            old = crowd.rows[: 1 - LONGEST_QUEUE] if many else []
+            rows += [row for row in old if row[2] >= last - APART]
+            rows += crowd.rows[len(old) :]
+        return rows
+
+    def _expect(self) -> None:
+        """Notes for each share with closed runs how many of it must have been alive before: those that end first."""
+        first: dict[int, int] = {}
+        if self._strays:
+            first = {share: place for place, share in reversed(list(enumerate(self.whose)))}
+        leading = Counter(share for share, row in self._strays if row[1] <= first.get(share, row[1]))
+        for number, share in enumerate(self.shares):
+            if share.pairing is Pairing.GOOD and share.starts:
+                share.alive = leading[number]
 
     def _met(self) -> list[tuple[int, float, float]]:
         """The closed runs that lived at the next start after their own."""

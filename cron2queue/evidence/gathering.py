@@ -180,7 +180,7 @@ def _book(
         by_entry=by_entry,
         never_seen=tuple(_never_seen(entries, by_entry.keys(), look, ledger)),
         unscheduled=ledger.strangers.named(ledger.changes),
-        overlaps=tuple(_overlaps(ledger)),
+        overlaps=tuple(sorted(_overlaps(ledger), key=lambda each: (-each.met, each.first, each.then))),
         changes=tuple(f"{moment(when):%Y-%m-%d %H:%M:%S} UTC: {whose}" for whose, when in sorted(ledger.changes.items())),
     )
 

@@ -13,11 +13,11 @@ _NOTHING = Event(0.0, Op.REPORTS)
 class Kind(IntEnum):
     """What is to be done with a line."""
 
-    KEYED_START = 0
-    KEYED_END = 1
+    ENDLESS = 0
+    KEYED_START = 1
     START = 2
-    END = 3
-    ENDLESS = 4
+    KEYED_END = 3
+    END = 4
     OPENED = 5
     CLOSED = 6
     OTHER = 7
@@ -100,4 +100,4 @@ def restored(row: Row) -> tuple[int, int, Event]:
     number, place, at, message, pid, child = row
     logger, of = int(pid), int(child or 0)
     key = (logger, of) if message.kind in (Kind.KEYED_START, Kind.KEYED_END) else None
-    return number, place, message.event._replace(at=at, key=key, pid=logger, child=of)
+    return number, place if message.kind <= Kind.START else -1, message.event._replace(at=at, key=key, pid=logger, child=of)
