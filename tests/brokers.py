@@ -5,7 +5,6 @@ where CI is set: silence is never taken for a pass.
 """
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from presence import need_program
 
 PROGRAM = os.environ.get("C2Q_TEST_RABBITMQ", "/usr/lib/rabbitmq/bin/rabbitmq-server")
 PATIENCE_SECONDS = 120.0
@@ -22,21 +21,12 @@ PATIENCE_SECONDS = 120.0
 
 def need_rabbitmq() -> None:
     """Skip the test at home, fail it in CI, if there is no RabbitMQ here."""
-    _need(PROGRAM)
+    need_program(PROGRAM)
 
 
 def need_redis() -> None:
     """The same for Redis."""
-    _need("redis-server")
-
-
-def _need(program: str) -> None:
-    if shutil.which(program):
-        return
-    reason = f"no {program}; .ci/servers installs it"
-    if os.environ.get("CI"):
-        pytest.fail(f"no server, and CI is set: {reason}", pytrace=False)
-    pytest.skip(reason)
+    need_program("redis-server")
 
 
 def free_port() -> int:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from presence import absent
 
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
@@ -31,7 +32,10 @@ def has_dry_run() -> bool:
     return "-n" in told.stderr + told.stdout
 
 
-pytestmark = pytest.mark.skipif(not has_dry_run(), reason="Debian's crontab with -n is not installed")
+@pytest.fixture(autouse=True)
+def debians() -> None:
+    if not has_dry_run():
+        absent("Debian's crontab with -n")
 
 
 def is_taken(data: bytes, path: Path) -> bool:

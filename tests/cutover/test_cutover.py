@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from presence import need_root
 
 from cron2queue.plan.blocks import found_blocks, restored
 
@@ -144,8 +145,8 @@ def test_apply_refuses_while_something_that_the_new_lines_need_is_missing(case: 
     assert case.run("apply").returncode == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the crontab of several users")
 def test_apply_refuses_what_the_user_of_the_job_could_not_read(case: Any, open_folder: Path) -> None:
+    need_root("changes the crontab of several users")
     plan = open_folder / "plan"
     plan.touch()
     plan.chmod(0o600)
@@ -162,8 +163,8 @@ def test_apply_refuses_what_the_user_of_the_job_could_not_read(case: Any, open_f
     assert "there is no user no-such-user" in case.run("apply").stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the crontab of several users")
 def test_apply_refuses_a_program_that_lies_behind_a_link_where_the_user_may_not_go(case: Any, open_folder: Path) -> None:
+    need_root("changes the crontab of several users")
     behind, program = open_folder / "closed", open_folder / "python3"
     behind.mkdir(mode=0o700)
     (behind / "python3").touch(mode=0o755)
