@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.spool import without_heading
+from cron2queue.cutover.exchange import put_in_place
 from cron2queue.errors import Refused
-from cron2queue.plan.folder import replace
+from cron2queue.plan.folder import prepare
 from cron2queue.text import to_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SECONDS = 30
+
+
+def changed_just_now(name: str) -> Refused:
+    """Somebody else was quicker."""
+    return Refused("the crontab was changed just now", place=name, remedy="look at it and start again")
 
 
 class Live(ABC):
@@ -37,8 +43,10 @@ class Live(ABC):
         """The whole text. Raises Refused when it cannot be read."""
 
     @abstractmethod
-    def write(self, data: bytes) -> None:
-        """Replace the whole text. Raises Refused when that is not allowed or not accepted; the old one is kept then."""
+    def write(self, data: bytes, *, expected: bytes) -> None:
+        """Replace the whole text, which should be `expected`. Raises Refused when that is not allowed, not accepted, or when
+        it is another one; it is kept then.
+        """
 
     def check(self, data: bytes) -> str | None:
         """What the system's own checker says against a text, or None."""
@@ -69,8 +77,8 @@ class SystemFile(Live):
         with os.fdopen(self._open(), "rb") as file:
             return file.read()
 
-    def write(self, data: bytes) -> None:
-        """Write, fsync, rename within the folder, fsync the folder."""
+    def write(self, data: bytes, *, expected: bytes) -> None:
+        """Write beside it, fsync, exchange the two, look at what came out, fsync the folder."""
         descriptor = self._open()
         try:
             status = os.fstat(descriptor)
@@ -85,12 +93,16 @@ class SystemFile(Live):
         try:
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
-                replace(folder, self.path.name, data, stat.S_IMODE(status.st_mode), owner=owner, durable=True)
+                new = prepare(folder, self.path.name, data, stat.S_IMODE(status.st_mode), owner=owner, durable=True)
+                taken = put_in_place(folder, new, self.path.name, expected)
+                os.fsync(folder)
             finally:
                 os.close(folder)
         except OSError as trouble:
             remedy = f"run apply as the owner of {self.path} or as root"
             raise Refused(f"the crontab cannot be replaced: {trouble.strerror}", remedy=remedy, place=self.name) from None
+        if not taken:
+            raise changed_just_now(self.name)
 
 
 class UserCrontab(Live):
@@ -129,8 +141,12 @@ class UserCrontab(Live):
         remedy = "run apply as that user, or as root"
         raise Refused(f"crontab -l failed: {to_text(ran.stderr).strip()}", remedy=remedy, place=self.name)
 
-    def write(self, data: bytes) -> None:
-        """Through `crontab -`, which puts the whole new text in place or keeps the old one."""
+    def write(self, data: bytes, *, expected: bytes) -> None:
+        """Through `crontab -`, which puts the whole new text in place or keeps the old one. It compares nothing: an edit in
+        the moment between the last look and its own rename is lost, as between any two crontab(1) at once.
+        """
+        if self.read() != expected:
+            raise changed_just_now(self.name)
         ran = self._run("-", data=data)
         if ran.returncode != 0:
             remedy = "the old one stands; repair what crontab(1) says, convert again, then apply"

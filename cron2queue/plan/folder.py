@@ -167,10 +167,10 @@ def _make(name: str, descriptor: int, *, close: bool = False) -> None:
             os.close(descriptor)
 
 
-def replace(
+def prepare(
     descriptor: int, name: str, data: bytes, mode: int, *, owner: tuple[int, int] | None = None, durable: bool = False
-) -> None:
-    """Put a whole new file in the place of `name`: at every moment there is the old one or the new one, complete."""
+) -> str:
+    """A whole new file beside `name`, ready to take its place; its own name."""
     temporary = f".{name[:60]}.{secrets.token_hex(8)}"
     handle = os.open(temporary, _CREATE, 0o600, dir_fd=descriptor)
     try:
@@ -183,6 +183,16 @@ def replace(
                 os.fsync(handle)
         finally:
             os.close(handle)
+    except BaseException:
+        os.unlink(temporary, dir_fd=descriptor)
+        raise
+    return temporary
+
+
+def replace(descriptor: int, name: str, data: bytes, mode: int, *, durable: bool = False) -> None:
+    """Put a whole new file in the place of `name`: at every moment there is the old one or the new one, complete."""
+    temporary = prepare(descriptor, name, data, mode, durable=durable)
+    try:
         os.rename(temporary, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
     except BaseException:
         os.unlink(temporary, dir_fd=descriptor)

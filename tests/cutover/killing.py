@@ -11,12 +11,18 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cron2queue.cutover.live import UserCrontab
 
 _TRACEME, _SYSCALL, _SETOPTIONS, _SYSCALL_INFO = 0, 24, 0x4200, 0x420E
 _SYSGOOD, _FORK, _VFORK, _CLONE, _EXEC, _EXITKILL = 1, 2, 4, 8, 16, 1 << 20
 _ENTRY = 1
+EDIT = b"5 5 * * * root /bin/by-hand\n"
 _ANY_CHILD = 0x40000000  # __WALL
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.restype = ctypes.c_long
@@ -73,8 +79,13 @@ def _entered(pid: int) -> int | None:
     return int.from_bytes(info.raw[24:32], sys.byteorder) if info.raw[0] == _ENTRY else None
 
 
-def run(work: Callable[[], object], kill_at: int | None = None) -> list[Call]:
-    """The calls of one run, in their order; whoever makes the one of number `kill_at` is killed, all else runs to its end."""
+def run(
+    work: Callable[[], object], kill_at: int | None = None, edit: tuple[int, Callable[[], object]] | None = None
+) -> list[Call]:
+    """The calls of one run, in their order; whoever makes the one of number `kill_at` is killed, all else runs to its end.
+
+    `edit` is done by us while the work stands still before the call of that number.
+    """
     first = _begin(work)
     alive, calls = {first}, list[Call]()
     _ptrace(_SYSCALL, first)
@@ -90,6 +101,8 @@ def run(work: Callable[[], object], kill_at: int | None = None) -> list[Call]:
             number = _entered(pid)
             if number is not None:
                 calls.append(Call(number, pid != first))
+                if edit and len(calls) - 1 == edit[0]:
+                    edit[1]()
                 if len(calls) - 1 == kill_at:
                     os.kill(pid, signal.SIGKILL)
                     continue
@@ -167,13 +180,35 @@ def kills(verb: str, scene: Scene, original: bytes, most: int | None, seed: int)
     return found
 
 
+def edits(scene: Scene, path: Path) -> list[bool]:
+    """Whether an edit stands in the end that another hand made, by a new file, while apply stood before each of its calls."""
+    from cron2queue.cli import switching
+
+    def work() -> None:
+        switching.perform_apply(scene.folder, [], yes=True)
+
+    def edit() -> None:
+        mine = path.with_name("mine")
+        mine.write_bytes(path.read_bytes() + EDIT)
+        mine.rename(path)
+
+    work()
+    scene.reset()
+    found = []
+    for at in range(len(run(work))):
+        scene.reset()
+        run(work, edit=(at, edit))
+        found.append(scene.read().endswith(EDIT))
+    return found
+
+
 def main(verb: str, folder: str, crontab: str, original: str, most: str, seed: str) -> None:
     """`crontab` is a file, or `user:NAME` for one that only crontab(1) writes; `original` a file with the text before."""
     from cron2queue.cutover.live import UserCrontab
 
     if crontab.startswith("user:"):
         live = UserCrontab(crontab.removeprefix("user:"))
-        read, put = live.read, live.write
+        read, put = live.read, partial(_through, live)
     else:
         path = Path(crontab)
         read, put = path.read_bytes, _rewrite(path)
@@ -182,8 +217,15 @@ def main(verb: str, folder: str, crontab: str, original: str, most: str, seed: s
     scene = Scene(folder=Path(folder), kept=kept, old=read(), read=read, put=put)
     said = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if verb == "edits":
+        os.write(said, json.dumps(edits(scene, Path(crontab))).encode())
+        return
     found = kills(verb, scene, Path(original).read_bytes(), None if most == "all" else int(most), int(seed))
     os.write(said, json.dumps([asdict(each) for each in found]).encode())
+
+
+def _through(live: "UserCrontab", text: bytes) -> None:
+    live.write(text, expected=live.read())
 
 
 def _rewrite(path: Path) -> Callable[[bytes], None]:

@@ -50,7 +50,7 @@ def test_a_kill_of_apply_or_of_the_crontab_program_leaves_a_users_crontab_whole(
     user: UserCrontab, case: Any, verb: str, tmp_path: Path
 ) -> None:
     case.original, case.user = case.original.replace(b" root ", b" "), user.user
-    user.write(case.original)
+    user.write(case.original, expected=b"")
     case.plan()
     if verb == "rollback":
         perform_apply(case.folder, [], yes=True)

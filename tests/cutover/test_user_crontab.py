@@ -20,7 +20,7 @@ ORIGINAL = (
 
 def test_what_is_written_is_read_back_without_the_spools_heading(user: UserCrontab) -> None:
     assert user.read() == b""
-    user.write(ORIGINAL)
+    user.write(ORIGINAL, expected=user.read())
     assert user.read() == ORIGINAL
     spooled = Path("/var/spool/cron/crontabs") / user.user
     if spooled.exists():
@@ -28,20 +28,20 @@ def test_what_is_written_is_read_back_without_the_spools_heading(user: UserCront
 
 
 def test_a_text_that_crontab_refuses_changes_nothing(user: UserCrontab) -> None:
-    user.write(ORIGINAL)
+    user.write(ORIGINAL, expected=user.read())
     with pytest.raises(Refused, match="did not take"):
-        user.write(b"this is no crontab\n")
+        user.write(b"this is no crontab\n", expected=user.read())
     assert user.read() == ORIGINAL
 
 
 def test_apply_and_rollback_on_a_real_user_crontab(user: UserCrontab, case: Any) -> None:
     case.original, case.user = ORIGINAL, user.user
-    user.write(ORIGINAL)
+    user.write(ORIGINAL, expected=user.read())
     case.plan()
     applied = case.run("apply")
     assert applied.returncode == 0, applied.stderr
     assert b"*/5 * * * * root /bin/new-import\n" in user.read()
-    user.write(b"# edited\n" + user.read())
+    user.write(b"# edited\n" + user.read(), expected=user.read())
     back = case.run("rollback")
     assert back.returncode == 0, back.stderr
     assert user.read() == b"# edited\n" + ORIGINAL
@@ -49,7 +49,7 @@ def test_apply_and_rollback_on_a_real_user_crontab(user: UserCrontab, case: Any)
 
 def test_the_four_commands_on_a_real_user_crontab(user: UserCrontab, open_folder: Path) -> None:
     text = b"# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * /bin/true\n0 0 31 2 * /bin/true never\n"
-    user.write(text)
+    user.write(text, expected=user.read())
     spooled, folder = f"/var/spool/cron/crontabs/{user.user}", str(open_folder / "c2q")
     if not Path(spooled).exists():
         absent("this cron has its spool elsewhere")
