@@ -12,7 +12,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from cron2queue.runtime.worker import proctree
+from cron2queue.runtime.prctl import become_subreaper
 from cron2queue.runtime.worker.execution import Bounds, execute
 from cron2queue.runtime.worker.reports import Tracker
 from cron2queue.runtime.worker.spawn import Program
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    proctree.become_subreaper()
+    become_subreaper()
     rounds = [(rate(bare, options.programs), rate(ours, options.programs)) for _ in range(options.rounds)]
     by_hand, worker = (statistics.median(column) for column in zip(*rounds, strict=True))
     share = statistics.median(ours_rate / bare_rate for bare_rate, ours_rate in rounds)

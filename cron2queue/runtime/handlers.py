@@ -16,6 +16,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, TypeVar
 
 from cron2queue.errors import UsageError
+from cron2queue.runtime.locks.locking import checked_name
 from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Retry, RetryRule, Settings, did_you_mean
 
 _MARK = "__cron2queue_handlers__"
@@ -54,7 +55,8 @@ class HandlerOptions:
 
     `waits_only` kinds run as threads side by side in one child; `short` kinds are given to a child in groups; of a
     `strict` kind the end of each job is committed by itself; `force_cancel` allows a cancel to kill after the grace.
-    `max_attempts` None leaves it to the job.
+    `max_attempts` None leaves it to the job. While `lock` is held on this host, by `cron2queue lock` in a crontab or by a job,
+    no job of the kind is run here; `lock_folder` is the plan's.
     """
 
     kind: str
@@ -68,6 +70,8 @@ class HandlerOptions:
     short: bool = False
     strict: bool = False
     force_cancel: bool = True
+    lock: str | None = None
+    lock_folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +191,18 @@ class Registry:
                 skipped[job.name] = reason
                 continue
             _add_job(found, job, settings.folder, loaded)
-        return cls(handlers=MappingProxyType(found), skipped=MappingProxyType(skipped))
+        locked = {
+            kind: _with_lock(each, settings.project.lock_folder)
+            for kind, each in found.items()
+            if each.options.lock is not None
+        }
+        return cls(handlers=MappingProxyType({**found, **locked}), skipped=MappingProxyType(skipped))
+
+
+def _with_lock(handler: Handler, folder: str | None) -> Handler:
+    """The handler of a kind that takes a lock. Raises UsageError if it cannot be the name of one."""
+    checked_name(handler.options.lock or "")
+    return replace(handler, options=replace(handler.options, lock_folder=folder))
 
 
 def _wrong_user(job: JobSettings, user: str | None, is_root: bool) -> str | None:
@@ -237,7 +252,7 @@ def _program(job: JobSettings, folder: Path) -> ProgramTarget:
 
 
 _OVERLAY = {"memory_limit": "memory_bytes"}
-_OVERLAID = ("queue", "timeout", "grace", "retry", "max_attempts", "memory_limit", "short", "strict", "force_cancel")
+_OVERLAID = ("queue", "timeout", "grace", "retry", "max_attempts", "memory_limit", "short", "strict", "force_cancel", "lock")
 
 
 def _overlaid(options: HandlerOptions, job: JobSettings) -> HandlerOptions:

@@ -95,10 +95,11 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
-    """Given back before its handler began, or at shutdown; uses no attempt."""
+    """Given back before its handler began, or at shutdown; uses no attempt. `delay_seconds`: it cannot be run before."""
 
     message: str = ""
     diagnostic: str = ""
+    delay_seconds: float = 0.0
 
 
 Outcome = Done | RetryAt | GiveUp | Cancelled | Crashed | Released

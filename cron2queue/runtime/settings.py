@@ -70,6 +70,7 @@ class ProjectSettings:
     prefix: str = "c2q_"
     handlers: tuple[str, ...] = ()
     timezone: str | None = None
+    lock_folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class JobSettings:
 
     `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
     its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill,
-    `must_not_be_lost` refuses brokers that may lose messages.
+    `must_not_be_lost` refuses brokers that may lose messages. `lock` names the lock of `cron2queue lock` that a run holds.
     `zone` is that of the schedule, where the crontab gives it one of its own. `written` names the keys that the file holds.
     """
 
@@ -122,6 +123,7 @@ class JobSettings:
     strict: bool = False
     force_cancel: bool = True
     must_not_be_lost: bool = False
+    lock: str | None = None
     written: frozenset[str] = frozenset()
 
 
@@ -230,6 +232,7 @@ _PROJECT: Mapping[str, Callable[[object], Any]] = {
     "prefix": _text,
     "handlers": _modules,
     "timezone": _text,
+    "lock-folder": _text,
 }
 _QUEUE: Mapping[str, Callable[[object], Any]] = {
     "concurrency": _whole(1),
@@ -238,6 +241,7 @@ _QUEUE: Mapping[str, Callable[[object], Any]] = {
 }
 _JOB: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("decision", "source", "entry", "schedule", "zone", "user", "command", "stdin", "shell", "handler"), _text),
+    "lock": _text,
     **dict.fromkeys(("kind", "queue"), _name),
     "line": _whole(1),
     "environment": _environment,
@@ -310,6 +314,9 @@ def _job(name: str, table: object) -> JobSettings:
     if job.decision in ("queue", "split") and job.handler == OLD_COMMAND and job.command is None:
         remedy = "write `command` or `handler`"
         raise Misplaced(f"jobs.{name} has neither a command nor a handler", remedy=remedy, table=f"jobs.{name}")
+    if job.lock is not None and job.scope is Scope.DATABASE:
+        remedy = 'take it on each host with scope = "host", or put `cron2queue lock --scope database` before the command'
+        raise Misplaced(f"jobs.{name}.lock is a lock of one host", remedy=remedy, table=f"jobs.{name}", key="lock")
     return job
 
 

@@ -20,9 +20,9 @@ from cron2queue import __version__
 from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.celery.deliveries import DeliveredStore, Delivery, DeliveryPump
 from cron2queue.runtime.jobs import WorkerInfo
+from cron2queue.runtime.prctl import become_subreaper
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.verbs.tally import Tally
-from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.fence import Fence
@@ -61,7 +61,7 @@ class Executor:
         """Load the handlers and sign on. Raises Cron2QueueError when that cannot be."""
         if threading.current_thread() is not threading.main_thread():
             raise UsageError("jobs need a process of Celery's pool each", remedy="start the worker with --pool prefork")
-        proctree.become_subreaper()
+        become_subreaper()
         nursery = Nursery(options)
         nursery.start()
         try:

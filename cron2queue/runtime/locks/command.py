@@ -45,7 +45,7 @@ def perform(
             raise UsageError(f"{word!r} is none of {', '.join(words)}", remedy=f"write {' or '.join(words)}")
     project = read_settings(plan).project if plan is not None and plan.is_file() else ProjectSettings()
     logging.getLogger("cron2queue.lock").addHandler(logging.NullHandler())
-    place = lock_folder(folder, os.environ)
+    place = lock_folder(folder, os.environ, project.lock_folder)
     try:
         return run_locked(
             name,

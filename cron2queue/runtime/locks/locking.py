@@ -48,11 +48,9 @@ def checked_name(name: str) -> str:
     return name
 
 
-def lock_folder(given: Path | None, environment: "os._Environ[str] | dict[str, str]") -> Path:
-    """Where lock files are: as given, by CRON2QUEUE_LOCK_FOLDER, or /run/lock/cron2queue."""
-    if given is not None:
-        return given
-    return Path(environment[FOLDER_VARIABLE]) if environment.get(FOLDER_VARIABLE) else FOLDER
+def lock_folder(given: Path | None, environment: "os._Environ[str] | dict[str, str]", planned: str | None = None) -> Path:
+    """Where lock files are: as given, by CRON2QUEUE_LOCK_FOLDER, by the plan's `lock-folder`, or /run/lock/cron2queue."""
+    return given or Path(environment.get(FOLDER_VARIABLE) or planned or FOLDER)
 
 
 def open_folder(folder: Path) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cron2queue.runtime.locks import database_locks, locking
 from cron2queue.runtime.locks.locking import LockHeld, LockTrouble
+from cron2queue.runtime.passing import SignalPasser
+from cron2queue.runtime.prctl import die_with_parent
 from cron2queue.runtime.settings import Scope
-from cron2queue.runtime.worker import proctree
-from cron2queue.runtime.worker.passing import SignalPasser
 
 _ASK_SECONDS = 5.0
 _GRACE_SECONDS = 10.0
@@ -73,7 +73,7 @@ def tell_skip(busy: LockHeld, skips: locking.Skips) -> None:
 def _run(command: Sequence[str], *, pass_on: list[int], is_held: Callable[[], bool], dies_with_us: bool = False) -> int:
     # A lock that lives by this process's connection ends with this process; then the command has to end as well.
     passer = SignalPasser().install()
-    prepare = proctree.die_with_parent if dies_with_us else None
+    prepare = die_with_parent if dies_with_us else None
     try:
         child = subprocess.Popen(list(command), pass_fds=pass_on, preexec_fn=prepare)  # noqa: PLW1509  (no threads here)
     except FileNotFoundError:

@@ -63,10 +63,13 @@ CRASHED: Final = (
     "WHEN ? = 0 THEN 'ready' ELSE 'scheduled' END, crashes = crashes + 1"
 )
 _ASKED: Final = "state = 'cancel_requested'"
+_UNCOUNTED: Final = f"{_ends_if(_ASKED)}, {_LET_GO}, attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END"
 RELEASED: Final = (
-    f"{_ends_if(_ASKED)}, {_LET_GO}, ready_at = {{now}}, "
-    "attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END, "
-    "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'ready' END"
+    f"{_UNCOUNTED}, ready_at = {{now}}, state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'ready' END"
+)
+RELEASED_FOR_LATER: Final = (
+    f"{_UNCOUNTED}, due_at = CASE WHEN {_ASKED} THEN NULL ELSE {{now}} + ? END, "
+    "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'scheduled' END"
 )
 
 Change = tuple[str, tuple[Any, ...]]
@@ -90,7 +93,7 @@ def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
             wait = seconds(retry_delay or 0.0)
             return CRASHED, (clean(outcome.message or outcome.reason, MESSAGE_BYTES), wait, wait, wait)
         case Released():
-            return RELEASED, ()
+            return (RELEASED_FOR_LATER, (seconds(outcome.delay_seconds),)) if outcome.delay_seconds else (RELEASED, ())
         case _:
             assert_never(outcome)
 

@@ -23,6 +23,7 @@ from cron2queue.runtime.worker.command import CommandFailed, run_old_command, ru
 from cron2queue.runtime.worker.context import JobContext, ShuttingDown, StopSignal
 from cron2queue.runtime.worker.effects import DatabaseInterfered
 from cron2queue.runtime.worker.execution import Execution
+from cron2queue.runtime.worker.locked import AGAIN_SECONDS, NotLocked, RunsElsewhere, under_lock
 from cron2queue.runtime.worker.output import storable
 from cron2queue.runtime.worker.reports import OnProgress, Tracker
 from cron2queue.runtime.worker.spawn import CouldNotStart
@@ -114,7 +115,7 @@ def _add_execution(report: Report, executions: list[Execution], printed: str) ->
 
 def _attempt(handler: Handler, context: JobContext) -> Report:
     try:
-        with context.in_force(), tracing.processing(context.job):
+        with context.in_force(), tracing.processing(context.job), under_lock(handler.options):
             _call(handler, context)
     except BaseException as trouble:  # a handler may raise anything; its child goes on
         return _report_of(trouble)
@@ -151,6 +152,10 @@ def _report_of(trouble: BaseException) -> Report:
             return Report(ending=Ending.TIMEOUT, message=_said(trouble))
         case Cancelled():
             return Report(ending=Ending.CANCELLED, message=_said(trouble) or "cancelled on request")
+        case RunsElsewhere():
+            return Report(ending=Ending.RELEASED, message=_said(trouble), delay=AGAIN_SECONDS)
+        case NotLocked():
+            return Report(ending=Ending.COULD_NOT_START, message="its lock could not be taken", diagnostic=_cut(_said(trouble)))
         case CouldNotStart():
             return Report(ending=Ending.COULD_NOT_START, diagnostic=_cut(_said(trouble)), shortage=trouble.shortage)
         case LeaseLost():

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime.handlers import Handler
+from cron2queue.runtime.prctl import become_subreaper
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.attempt import run_attempt
 from cron2queue.runtime.worker.capture import Capture
@@ -164,7 +165,10 @@ class Child:
 
 
 def end_with_tree() -> None:
-    """End everything that descends from this process, and the process: nobody is left who could take a result."""
+    """End everything that descends from this process, and the process: nobody is left who could take a result.
+
+    The kernel's signal at the end of a parent would be quicker, and leave the programs that this process has started.
+    """
     proctree.kill_tree(os.getpid())
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -172,7 +176,7 @@ def end_with_tree() -> None:
 def _settle_in() -> None:
     """What a fresh fork has to do before it may run anything."""
     os.setsid()
-    proctree.become_subreaper()
+    become_subreaper()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
     # A debugger or core dump of a worker's child would hold secrets of its jobs.
@@ -186,9 +190,6 @@ def main(jobs: socket.socket, control: socket.socket, pulse: int, handlers: Mapp
     channel = BlockingChannel(jobs)
     hello = channel.receive()
     if hello is None or os.getppid() != supervisor:
-        os._exit(0)
-    proctree.die_with_parent()
-    if os.getppid() != supervisor:  # it ended between the two
         os._exit(0)
     threads = int(hello["threads"])
     child = Child(

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from cron2queue.runtime.worker.passing import SignalPasser
+from cron2queue.runtime.passing import SignalPasser
 
 
 def is_init() -> bool:

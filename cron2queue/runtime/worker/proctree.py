@@ -1,6 +1,5 @@
 """Process trees as Linux shows them in /proc: who descends from whom, how much memory they take, and how they all end."""
 
-import ctypes
 import os
 import signal
 from collections.abc import Callable, Iterable
@@ -9,8 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 50  # a fork bomb may outrun one walk; each walk finds all of it stopped but the newest
 
 
@@ -25,23 +22,6 @@ class _Stat(NamedTuple):
     process: Process
     parent: int
     zombie: bool
-
-
-def _prctl(option: int, argument: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, argument, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-
-
-def become_subreaper() -> None:
-    """Orphans among this process's descendants become its children, daemons included (prctl(2))."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with_parent(number: signal.Signals = signal.SIGKILL) -> None:
-    """Ask the kernel for a signal when the parent ends; call it again after a fork (prctl(2), PR_SET_PDEATHSIG)."""
-    _prctl(_PR_SET_PDEATHSIG, number)
 
 
 def _stat(pid: int) -> _Stat | None:

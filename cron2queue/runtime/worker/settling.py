@@ -59,7 +59,8 @@ def _outcome(
     if ending is Ending.PERMANENT:
         return GiveUp(reason="permanent", **words), None
     if ending is Ending.RELEASED or (ending is Ending.COULD_NOT_START and said.get("shortage")):
-        return Released(message=words["message"], diagnostic=words["diagnostic"]), None
+        delay = said.get("delay")
+        return Released(**words, delay_seconds=delay or 0.0), delay
     return _failed(job, options, ending, said, random, words)
 
 

@@ -23,6 +23,7 @@ from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.database.address import parse
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import WorkerInfo
+from cron2queue.runtime.prctl import become_subreaper
 from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.verbs.tally import Tally
@@ -61,7 +62,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Work until told to stop (or, draining, until nothing is left). Raises Cron2QueueError when it cannot start."""
-        proctree.become_subreaper()
+        become_subreaper()
         self._hear_signals()
         nursery = Nursery(self.options)
         nursery.start()
