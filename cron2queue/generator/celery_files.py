@@ -12,23 +12,29 @@ from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.celery_schedule import beat_lines
 from cron2queue.generator.engine import CannotConvert, checked_user
 from cron2queue.generator.handlers import handler_artifacts
-from cron2queue.generator.hardening import hardening
 from cron2queue.generator.migrations import migration_artifacts
 from cron2queue.generator.producer_line import refuse_work_in_shadow
-from cron2queue.generator.shell import sh_words
-from cron2queue.generator.units import by_queue, stop_seconds, worker_unit
+from cron2queue.generator.units import (
+    STOP_MARGIN,
+    Program,
+    by_queue,
+    jobs_of,
+    queue_artifact,
+    stop_seconds,
+    supervisor_artifact,
+    unit,
+    user_of,
+    worker_unit,
+)
+from cron2queue.runtime.celery.broker import APPLICATION, HOLDING_SECONDS, LONGEST_RUN
 from cron2queue.runtime.settings import PLAN_NAME
 
 if TYPE_CHECKING:
     from cron2queue.generator.engine import Move, Workshop
     from cron2queue.plan.model import Plan, Project
 
-APPLICATION = "celery_app"
 BEAT = "celery-beat"
-# Above every job's own end by force: how long a worker holds a message that it has not acknowledged, beyond its run.
-_MARGIN = 140
 _SERVERS_OWN_TIMEOUT = 1800
-_LONGEST_RUN = 7 * 86400 - 3600
 
 Schedules = tuple[tuple[str, tuple[dict[str, str], ...]], ...]
 
@@ -55,37 +61,6 @@ class CeleryPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueUnitPage:
-    """The drop-in of one queue; as sqlqueue's."""
-
-    queue: str
-    user: str | None
-    jobs: int
-    stop_seconds: int
-    memory: str | None
-    hardening: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """One program of the Supervisor file."""
-
-    name: str
-    command: str
-    folder: str
-    user: str | None
-    stop_seconds: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramsPage:
-    """The Supervisor file."""
-
-    project: str
-    programs: tuple[Program, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerPage:
     """The snippet for rabbitmq.conf; milliseconds."""
 
@@ -101,7 +76,7 @@ def refuse_for_celery(move: Move, plan: Plan) -> None:
         raise CannotConvert(
             "RabbitMQ takes a message back from a worker after a time, so that a job needs a limit", remedy="set its timeout"
         )
-    if move.job.settings.timeout > _LONGEST_RUN:
+    if move.job.settings.timeout + move.job.settings.grace > LONGEST_RUN:
         raise CannotConvert("no broker keeps the message of a job for more than a week", remedy="lower its timeout")
     mixed = [job.name for job in plan.migrated if job.engine == "sqlqueue"]
     if mixed:
@@ -133,7 +108,7 @@ def beat_words(project: Project) -> tuple[str, ...]:
 def _schedules(workshop: Workshop) -> Schedules:
     found = []
     for move in workshop.moves:
-        if isinstance(move.entry.schedule, AtReboot):
+        if move.job.engine != BEAT or isinstance(move.entry.schedule, AtReboot):
             continue  # stays in cron
         lines = beat_lines(move.entry.schedule, workshop.zone, workshop.at)
         found.append((move.job.name, tuple({**dict(line.fields), "zone": line.zone} for line in lines)))
@@ -145,56 +120,24 @@ def _main_user(moves: Sequence[Move]) -> str | None:
     return checked_user(users.most_common(1)[0][0]) if users else None
 
 
-def _jobs(queue: str, plan: Plan) -> int:
-    return next((each.concurrency for each in plan.queues if each.name == queue), 1)
-
-
-def _queue_unit(queue: str, moves: Sequence[Move], workshop: Workshop) -> Artifact:
-    project = workshop.plan.project
-    limits = [move.job.settings.memory_limit for move in moves if move.job.settings.memory_limit]
-    page = QueueUnitPage(
-        queue=queue,
-        user=checked_user(moves[0].job.settings.user),
-        jobs=_jobs(queue, workshop.plan),
-        stop_seconds=stop_seconds(moves),
-        memory=f"{max(limits) // 2**20}M" if limits else None,
-        hardening=hardening(project.harden, [move.job.settings.command or "" for move in moves]),
-    )
-    text = workshop.templates.render("celery/units/queue.conf.j2", page)
-    return _unit(f"systemd/{worker_unit(project)}{queue}.service.d/plan.conf", text)
-
-
 def _supervisor(workshop: Workshop, beat: bool) -> Artifact:
     project, main = workshop.plan.project, _main_user(workshop.moves)
-    programs = [("relay", relay_words(project), main, 30), *([("beat", beat_words(project), main, 30)] if beat else [])]
+    once = {"relay": relay_words(project), **({"beat": beat_words(project)} if beat else {})}
+    programs = [Program(name=name, words=words, user=main, stop_seconds=STOP_MARGIN) for name, words in once.items()]
     for queue, moves in by_queue(workshop.moves).items():
-        words = worker_words(project, queue, str(_jobs(queue, workshop.plan)))
-        programs.append((queue, words, checked_user(moves[0].job.settings.user), stop_seconds(moves)))
-    page = ProgramsPage(
-        project=project.name,
-        programs=tuple(
-            Program(
-                name=name,
-                command=sh_words(*words).replace("%", "%%"),
-                folder=project.folder.replace("%", "%%"),
-                user=user,
-                stop_seconds=seconds,
-            )
-            for name, words, user, seconds in programs
-        ),
-    )
-    text = workshop.templates.render("celery/units/supervisor.conf.j2", page)
-    return _unit(f"supervisor/cron2queue-{project.name}.conf", text)
+        words = worker_words(project, queue, str(jobs_of(queue, workshop.plan)))
+        programs.append(Program(name=queue, words=words, user=user_of(moves), stop_seconds=stop_seconds(moves)))
+    return supervisor_artifact(workshop, programs)
 
 
-def celery_artifacts(workshop: Workshop, *, beat: bool = False) -> list[Artifact]:
+def celery_artifacts(workshop: Workshop) -> list[Artifact]:
     """Everything but the crontab; an empty list when there is no move."""
     if not workshop.moves:
         return []
-    return [*migration_artifacts(workshop.plan), *handler_artifacts(workshop), *_own_artifacts(workshop, beat)]
+    return [*migration_artifacts(workshop.plan), *handler_artifacts(workshop), *_own_artifacts(workshop)]
 
 
-def _own_artifacts(workshop: Workshop, beat: bool) -> list[Artifact]:
+def _own_artifacts(workshop: Workshop) -> list[Artifact]:
     project, render = workshop.plan.project, workshop.templates.render
     name = f"cron2queue-{project.name}"
     page = CeleryPage(
@@ -206,21 +149,18 @@ def _own_artifacts(workshop: Workshop, beat: bool) -> list[Artifact]:
         application=APPLICATION,
         user=_main_user(workshop.moves),
     )
-    schedules = _schedules(workshop) if beat else ()
+    schedules = _schedules(workshop)
+    beat = any(move.job.engine == BEAT for move in workshop.moves)
     text = render("celery/celery_app.py.j2", ApplicationPage(plan=PLAN_NAME, beat=schedules))
     longest = max(int(move.job.settings.timeout or 0) + int(move.job.settings.grace) for move in workshop.moves)
-    broker = BrokerPage(project=project.name, consumer_timeout=max(_SERVERS_OWN_TIMEOUT, longest + _MARGIN) * 1000)
+    broker = BrokerPage(project=project.name, consumer_timeout=max(_SERVERS_OWN_TIMEOUT, longest + int(HOLDING_SECONDS)) * 1000)
     units = {"relay": "celery/units/relay.service.j2", **({"beat": "celery/units/beat.service.j2"} if beat else {})}
     return [
         Artifact(path=f"{APPLICATION}.py", content=text.encode(), mode=SHARED),
-        _unit(f"systemd/{worker_unit(project)}.service", render("celery/units/worker@.service.j2", page)),
-        *(_queue_unit(queue, moves, workshop) for queue, moves in by_queue(workshop.moves).items()),
-        *(_unit(f"systemd/{name}-{kind}.service", render(template, page)) for kind, template in units.items()),
-        _unit(f"systemd/{page.slice}", render("sqlqueue/units/slice.j2", page)),
-        _unit(f"rabbitmq/{name}.conf", render("celery/units/rabbitmq.conf.j2", broker)),
+        unit(f"systemd/{worker_unit(project)}.service", render("celery/units/worker@.service.j2", page)),
+        *(queue_artifact(queue, moves, workshop) for queue, moves in by_queue(workshop.moves).items()),
+        *(unit(f"systemd/{name}-{kind}.service", render(template, page)) for kind, template in units.items()),
+        unit(f"systemd/{page.slice}", render("sqlqueue/units/slice.j2", page)),
+        unit(f"rabbitmq/{name}.conf", render("celery/units/rabbitmq.conf.j2", broker)),
         _supervisor(workshop, beat),
     ]
-
-
-def _unit(path: str, text: str) -> Artifact:
-    return Artifact(path=f"units/{path}", content=text.encode(), mode=SHARED)

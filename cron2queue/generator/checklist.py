@@ -84,7 +84,7 @@ def checklist(plan: Plan, jobs: tuple[PlannedJob, ...]) -> tuple[Item, ...]:
         Item(
             title="Sight",
             text=f"Watch the age of the oldest ready job (limits: {limits}) with `cron2queue check` and `cron2queue metrics`;"
-            " decide who is called when a job dies.",
+            " decide who is called when a job dies: with [hooks] in the plan, convert writes the timer that tells them.",
         ),
         Item(
             title="Retention",

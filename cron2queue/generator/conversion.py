@@ -188,7 +188,8 @@ def _artifacts(request: Request, changes: Sequence[Change]) -> list[Artifact]:
     by_engine: dict[str, list[Move]] = {}
     for change in changes:
         if change.move.job.decision in MIGRATED or change.move.job.decision is Decision.GUARD:
-            by_engine.setdefault(change.move.job.engine, []).append(change.move)
+            engine = change.move.job.engine
+            by_engine.setdefault(engine_named(engine).files_of or engine, []).append(change.move)
     made: list[Artifact] = []
     for name, own in sorted(by_engine.items()):
         workshop = Workshop(plan=request.plan, moves=own, templates=request.templates, zone=request.zone, at=request.at)

@@ -87,6 +87,8 @@ class Engine(ABC):
     database_scope: ClassVar[str] = ""
     """Why this target cannot keep a job apart over several hosts; empty when it can."""
     in_cron: ClassVar[bool] = True
+    files_of: ClassVar[str] = ""
+    """The engine that writes this one's files together with its own; empty when it writes them itself."""
 
     @classmethod
     def engine_name(cls) -> str:

@@ -12,11 +12,13 @@ from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.checklist import Item, checklist
 from cron2queue.generator.migrations import database_of
 from cron2queue.generator.units import by_queue, worker_unit
+from cron2queue.generator.upkeep import chore_unit, chores
 from cron2queue.plan.model import MIGRATED
 from cron2queue.text import to_text
 
 if TYPE_CHECKING:
     from cron2queue.generator.drafts import Change, Draft, Mended
+    from cron2queue.generator.engine import Move
     from cron2queue.generator.templating import Templates
     from cron2queue.plan.model import Plan, PlannedJob
 
@@ -164,6 +166,16 @@ def _as_whom(plan: Plan) -> str:
     return f", as {users[0]}, in a folder that is {users[0]}'s own"
 
 
+def _upkeep(plan: Plan, queued: Sequence[Move]) -> tuple[str, ...]:
+    """Timers that run beside the workers, where the plan asks for any."""
+    found = list(chores(plan, [move for move in queued if move.job.engine == "sqlqueue"]))
+    if not found:
+        return ()
+    names = " ".join(f"{chore_unit(plan, chore)}.timer" for chore in found)
+    instead = f"without systemd install `units/cron.d/cron2queue-{plan.project.name}`"
+    return (f"Start what runs by itself: `systemctl enable --now {names}`; {instead}.",)
+
+
 def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     project = plan.project
     queued = [change.move for change in draft.changes if change.move.job.migrated and change.move.job.engine != "systemd"]
@@ -179,6 +191,7 @@ def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
         if any(move.job.engine.startswith("celery") for move in queued):
             steps.extend(_celery_steps(project.name, beat=any(move.job.engine == "celery-beat" for move in queued)))
         steps.append(f"Copy `units/systemd/` to /etc/systemd/system and start the workers: `systemctl enable --now {names}`.")
+        steps.extend(_upkeep(plan, queued))
     if timers:
         steps.append("Install the timers of `units/systemd/` and enable each in the same minute in which its line is applied.")
     ordered = sorted(draft.changes, key=lambda each: (each.move.job.verdict and each.move.job.verdict.order) or 10**9)

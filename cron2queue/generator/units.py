@@ -34,34 +34,42 @@ class WorkerPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePage:
-    """The drop-in of one queue; `user` None leaves the manager's own. `jobs` at one time; seconds for them to end."""
+    """The drop-in of one queue; `user` None leaves the manager's own. `jobs` at one time; seconds for them to end.
+
+    `grace` is for workers that are told it; Celery's know it of each job.
+    """
 
     queue: str
     user: str | None
     jobs: int
-    grace: int
+    grace: int | None
     stop_seconds: int
     memory: str | None
     hardening: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SupervisorWorker:
-    """One program of the Supervisor file."""
+class Program:
+    """One program of the Supervisor file, by the words of its command."""
 
-    queue: str
-    command: str
-    folder: str
+    name: str
+    words: tuple[str, ...]
     user: str | None
     stop_seconds: int
+
+    @property
+    def command(self) -> str:
+        """As Supervisor reads it: words parted as in a shell, and its own `%` doubled."""
+        return sh_words(*self.words).replace("%", "%%")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisorPage:
-    """The Supervisor file."""
+    """The Supervisor file; all programs run in one folder."""
 
     project: str
-    workers: tuple[SupervisorWorker, ...]
+    folder: str
+    programs: tuple[Program, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +102,14 @@ def worker_command(project: Project, queue: str, *, jobs: int, grace: int) -> tu
     return (*words, "--queue", f"{queue}:{jobs}", "--grace", str(grace))
 
 
-def _jobs(queue: str, workshop: Workshop) -> int:
+def jobs_of(queue: str, plan: Plan) -> int:
     """How many jobs of a queue run at one time."""
-    return next((each.concurrency for each in workshop.plan.queues if each.name == queue), 1)
+    return next((each.concurrency for each in plan.queues if each.name == queue), 1)
+
+
+def user_of(moves: Sequence[Move]) -> str | None:
+    """As whom the workers of these jobs run."""
+    return checked_user(moves[0].job.settings.user)
 
 
 def by_queue(moves: Iterable[Move]) -> dict[str, list[Move]]:
@@ -117,20 +130,31 @@ def _memory(moves: Iterable[Move]) -> str | None:
     return f"{max(limits) // 2**20}M" if limits else None
 
 
-def _queue_artifact(queue: str, moves: Sequence[Move], workshop: Workshop) -> Artifact:
+def queue_artifact(queue: str, moves: Sequence[Move], workshop: Workshop, *, grace: int | None = None) -> Artifact:
+    """The drop-in of one queue."""
     project = workshop.plan.project
     page = QueuePage(
         queue=queue,
-        user=checked_user(moves[0].job.settings.user),
-        jobs=_jobs(queue, workshop),
-        grace=stop_seconds(moves) - STOP_MARGIN,
+        user=user_of(moves),
+        jobs=jobs_of(queue, workshop.plan),
+        grace=grace,
         stop_seconds=stop_seconds(moves),
         memory=_memory(moves),
         hardening=hardening(project.harden, [m.job.settings.command or "" for m in moves]),
     )
-    text = workshop.templates.render("sqlqueue/units/queue.conf.j2", page)
-    path = f"units/systemd/{worker_unit(project)}{queue}.service.d/plan.conf"
-    return Artifact(path=path, content=text.encode(), mode=SHARED)
+    text = workshop.templates.render("_shared/queue.conf.j2", page)
+    return unit(f"systemd/{worker_unit(project)}{queue}.service.d/plan.conf", text)
+
+
+def supervisor_artifact(workshop: Workshop, programs: Iterable[Program]) -> Artifact:
+    """The Supervisor file."""
+    project = workshop.plan.project
+    page = SupervisorPage(project=project.name, folder=project.folder.replace("%", "%%"), programs=tuple(programs))
+    return unit(f"supervisor/cron2queue-{project.name}.conf", workshop.templates.render("_shared/supervisor.conf.j2", page))
+
+
+def _grace(moves: Iterable[Move]) -> int:
+    return stop_seconds(moves) - STOP_MARGIN
 
 
 def worker_artifacts(workshop: Workshop) -> list[Artifact]:
@@ -144,31 +168,26 @@ def worker_artifacts(workshop: Workshop) -> list[Artifact]:
         plan=f"{project.folder}/{PLAN_NAME}",
         hardening=(),
     )
-    supervisor = SupervisorPage(
-        project=project.name,
-        workers=tuple(
-            SupervisorWorker(
-                queue=queue,
-                command=sh_words(
-                    *worker_command(project, queue, jobs=_jobs(queue, workshop), grace=stop_seconds(moves) - STOP_MARGIN)
-                ).replace("%", "%%"),
-                folder=project.folder.replace("%", "%%"),
-                user=checked_user(moves[0].job.settings.user),
-                stop_seconds=stop_seconds(moves),
-            )
-            for queue, moves in queues.items()
-        ),
-    )
+    programs = [
+        Program(
+            name=queue,
+            words=worker_command(project, queue, jobs=jobs_of(queue, workshop.plan), grace=_grace(moves)),
+            user=user_of(moves),
+            stop_seconds=stop_seconds(moves),
+        )
+        for queue, moves in queues.items()
+    ]
     render = workshop.templates.render
     return [
-        _unit(f"systemd/{worker_unit(project)}.service", render("sqlqueue/units/worker@.service.j2", page)),
-        *(_queue_artifact(queue, moves, workshop) for queue, moves in queues.items()),
-        _unit(f"systemd/{page.slice}", render("sqlqueue/units/slice.j2", page)),
-        _unit(f"supervisor/cron2queue-{project.name}.conf", render("sqlqueue/units/supervisor.conf.j2", supervisor)),
+        unit(f"systemd/{worker_unit(project)}.service", render("sqlqueue/units/worker@.service.j2", page)),
+        *(queue_artifact(queue, moves, workshop, grace=_grace(moves)) for queue, moves in queues.items()),
+        unit(f"systemd/{page.slice}", render("sqlqueue/units/slice.j2", page)),
+        supervisor_artifact(workshop, programs),
     ]
 
 
-def _unit(path: str, text: str) -> Artifact:
+def unit(path: str, text: str) -> Artifact:
+    """A file that the administrator installs."""
     return Artifact(path=f"units/{path}", content=text.encode(), mode=SHARED)
 
 
@@ -189,7 +208,7 @@ def host_artifacts(plan: Plan, jobs: Iterable[PlannedJob], locks: Iterable[LockF
     if project.lock_folder.startswith(f"{project.folder}/"):
         del files["tmpfiles"]
     return [
-        _unit(f"{folder}/cron2queue-{project.name}{'' if kind == 'logrotate' else '.conf'}", templates.render(name, page))
+        unit(f"{folder}/cron2queue-{project.name}{'' if kind == 'logrotate' else '.conf'}", templates.render(name, page))
         for kind, folder in files.items()
         for name in [f"_shared/{kind}.conf.j2"]
     ]

@@ -221,6 +221,7 @@ def merge(
         queues=tuple(settings.queues.values()),
         jobs=read_jobs(result, written, settings, jobs, project.engine),
         gone=tuple(_gone(written, jobs)),
+        hooks=tuple(written.get("hooks", {})),
     )
     return Merged(text=new, plan=plan, generated=merger.generated, edited=tuple(merger.edited))
 

@@ -105,12 +105,16 @@ class PlannedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A whole plan. `gone` names jobs that the plan still holds, but whose entries the crontab has no more."""
+    """A whole plan. `gone` names jobs that the plan still holds, but whose entries the crontab has no more.
+
+    `hooks` are the names of those that want to be told of trouble.
+    """
 
     project: Project
     queues: tuple[QueueSettings, ...]
     jobs: tuple[PlannedJob, ...]
     gone: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
 
     def job(self, name: str) -> PlannedJob:
         """The job of that name; KeyError when there is none."""

@@ -32,5 +32,5 @@ class Celery(Engine):
         return producer_line(move, plan)
 
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
-        """The application, migrations, handlers, producers and the units of relay and workers."""
+        """The application, migrations, handlers, producers and the units of relay, workers and beat."""
         return celery_artifacts(workshop)

@@ -29,6 +29,7 @@ class CeleryBeat(Engine):
 
     overlaps: ClassVar[Mapping[Overlap, str]] = dict.fromkeys(Overlap, "")
     in_cron = False
+    files_of = "celery"
 
     def refuse(self, move: Move, plan: Plan) -> None:
         """Also refuse producers of their own, and the shadow of a line that goes away."""
@@ -48,5 +49,5 @@ class CeleryBeat(Engine):
         return fires_of(beat_lines(move.entry.schedule, zone, start), start, end)
 
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
-        """As celery, and the unit and the schedule of beat."""
-        return celery_artifacts(workshop, beat=True)
+        """Celery writes them: one application and one set of units for the jobs of both."""
+        return celery_artifacts(workshop)

@@ -9,6 +9,7 @@ from cron2queue.generator.handlers import handler_artifacts
 from cron2queue.generator.migrations import migration_artifacts
 from cron2queue.generator.producer_line import producer_line, refuse_work_in_shadow
 from cron2queue.generator.units import worker_artifacts
+from cron2queue.generator.upkeep import upkeep_artifacts
 from cron2queue.runtime.settings import Overlap
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ class SqlQueue(Engine):
         return producer_line(move, plan)
 
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
-        """Migrations, handlers, producers and the workers' units."""
+        """Migrations, handlers, producers, the workers' units, and what runs by itself beside them."""
         if not workshop.moves:
             return []
-        return [*migration_artifacts(workshop.plan), *handler_artifacts(workshop), *worker_artifacts(workshop)]
+        return [
+            *migration_artifacts(workshop.plan),
+            *handler_artifacts(workshop),
+            *worker_artifacts(workshop),
+            *upkeep_artifacts(workshop),
+        ]
