@@ -37,6 +37,12 @@ _QUESTIONS = {
     "user_waits": "user-waits: does a user wait for its next run?",
     "lost_on_failure": "lost-on-failure: is work lost when one run fails?",
 }
+_WITHOUT_LOCK = {
+    "mostly_empty": "so start it less often, where that is soon enough",
+    "overlap_hurts": "so let it be quicker, or start it less often",
+    "user_waits": "so start it more often, or let a queue start it",
+    "lost_on_failure": "so let somebody hear of its failures",
+}
 _BECOMES = {
     Decision.QUEUE: "queue",
     Decision.SPLIT: "producer + queue",
@@ -131,21 +137,25 @@ def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -
             return _Ruling(
                 decision=Decision.KEEP, because=f"{_yes_reasons(signs)}, and a lock and a time limit guard it already"
             )
-        if not _is_only_lost(signs):
+        if _guard_helps(file, entry, signs):
             return _Ruling(decision=Decision.GUARD, because=_yes_reasons(signs))
     if unknown >= 2 and not is_rare(entry):
         asked = "none of the four signs is known" if unknown == 4 else f"{unknown} of the four signs are not known"
         because = f"{rhythm(entry)}, and {asked}: answer the questions, or give its log"
         return _Ruling(decision=Decision.ASK, because=because)
     if yes == 1:
-        because = f"{_yes_reasons(signs)}: no lock helps against that, so let somebody hear of its failures"
+        advice = next(_WITHOUT_LOCK[key] for key, sign in signs if sign.answer is Answer.YES)
+        because = f"{_yes_reasons(signs)}: no lock helps against that, {advice}"
         return _Ruling(decision=Decision.KEEP, because=because)
     return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry))
 
 
-def _is_only_lost(signs: Signs) -> bool:
-    """Work is lost when a run fails, and two copies never meet: there is nothing that a lock could guard."""
-    return signs.lost_on_failure.answer is Answer.YES and signs.overlap_hurts.answer is Answer.NO
+def _guard_helps(file: CrontabFile, entry: Entry, signs: Signs) -> bool:
+    """A lock helps where two copies may hurt; a time limit where a run that hangs keeps all later ones from their work."""
+    if signs.overlap_hurts.answer is not Answer.NO:
+        return True
+    one_at_a_time = holds_lock(entry.command) or not daemon(file.dialect).second_copy
+    return one_at_a_time and time_limit(entry.command) is None and not is_rare(entry)
 
 
 def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:

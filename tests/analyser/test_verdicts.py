@@ -58,7 +58,6 @@ def test_one_sign_makes_a_guard() -> None:
     [
         "0 3 * * * www-data php /x/send_invoices.php",
         "0 3 1 * * www-data php /x/send_invoices.php",
-        "# cron2queue: mostly-empty=no user-waits=no\n*/5 * * * * www-data flock -n /run/l/l php /x/send_invoices.php",
         "# cron2queue: mostly-empty=no user-waits=no overlap-hurts=no lost-on-failure=yes\n*/5 * * * * www-data /opt/thing",
     ],
 )
@@ -72,7 +71,29 @@ def test_lost_work_alone_needs_no_lock_but_somebody_who_hears_of_it(line: str) -
 def test_lost_work_alone_is_guarded_where_two_copies_may_meet_and_asked_about_where_more_is_unknown() -> None:
     declared = "# cron2queue: lost-on-failure=yes\n*/30 * * * * www-data "
     assert verdict(f"{declared}/opt/thing\n").decision is Decision.GUARD
-    assert verdict(f"{declared}flock -n /run/l/l /opt/thing\n").decision is Decision.ASK
+    assert verdict(f"# cron2queue: overlap-hurts=no\n{declared}/opt/thing\n").decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    ("line", "decision", "word"),
+    [
+        ("mostly-empty=yes overlap-hurts=no", Decision.KEEP, "start it less often"),
+        ("user-waits=yes overlap-hurts=no", Decision.KEEP, "let a queue start it"),
+        ("lost-on-failure=yes overlap-hurts=no", Decision.KEEP, "hear of its failures"),
+        ("mostly-empty=yes", Decision.GUARD, ""),
+    ],
+)
+def test_what_two_copies_do_not_harm_gets_no_guard(line: str, decision: Decision, word: str) -> None:
+    rest = "".join(f" {key}=no" for key in ("mostly-empty", "user-waits", "lost-on-failure") if key not in line)
+    result = verdict(f"# cron2queue: {line}{rest}\n*/5 * * * * www-data /opt/thing\n")
+    assert result.decision is decision
+    assert word in result.because
+
+
+def test_a_lock_without_a_time_limit_is_guarded_since_a_run_that_hangs_stops_all_later_ones() -> None:
+    declared = "# cron2queue: mostly-empty=no user-waits=no lost-on-failure=yes\n*/5 * * * * "
+    assert verdict(f"{declared}www-data flock -n /run/l/l /opt/thing\n").decision is Decision.GUARD
+    assert verdict(f"{declared}/opt/thing\n", dialect="busybox").decision is Decision.GUARD
 
 
 def test_long_runs_with_two_signs_are_split() -> None:
