@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from cron2queue.cli.asking import ask, need_terminal
 from cron2queue.cli.baseline import baseline_text, read_baseline
 from cron2queue.cli.clock import moment, zone_for
+from cron2queue.cli.operation import nearest, one_of
+from cron2queue.cli.terminal import COLORS, colored, columns, takes_ascii_only
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import UsageError
 from cron2queue.report.figures import failing
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 FINDINGS, NOT_READ = 1, 3
 THRESHOLDS = ("error", "warning", "note", "never")
-COLORS = ("auto", "always", "never")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +63,8 @@ class Request:
 def perform(request: Request) -> int:
     """Audit and show; the exit status."""
     outputs = _outputs(request)
-    _one_of(request.fail_on, THRESHOLDS, "--fail-on")
-    _one_of(request.color, COLORS, "--color")
+    one_of(request.fail_on, THRESHOLDS, "--fail-on")
+    one_of(request.color, COLORS, "--color")
     _check_stdin(request)
     sources = _read(request)
     audit = _judged(request, sources)
@@ -87,11 +85,6 @@ def _check_stdin(request: Request) -> None:
     if readers.count("-") > 1:
         remedy = "give one of them as a file"
         raise UsageError("standard input (-) is named more than once", remedy=remedy, place="-")
-
-
-def _one_of(value: str, allowed: tuple[str, ...], option: str) -> None:
-    if value not in allowed:
-        raise UsageError(f"{value!r} is not known", remedy=f"use one of {', '.join(allowed)}", place=option)
 
 
 def _outputs(request: Request) -> list[tuple[Reporter, Path | None]]:
@@ -141,8 +134,6 @@ def _judged(request: Request, sources: Sources) -> Audit:
 
 def _zone_of_plan(root: Path | None) -> str | None:
     """The zone of the nearest plan, which stands between the options and the host; a copied tree has its own."""
-    from cron2queue.cli.operation import nearest
-
     plan = nearest(Path.cwd()) if root is None else None
     if plan is None:
         return None
@@ -177,11 +168,11 @@ def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) 
 
 
 def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOptions:
-    encoding = "utf-8" if to_file else (sys.stdout.encoding or "utf-8")
+    stream = None if to_file else sys.stdout
     return RenderOptions(
-        width=request.width or _width(sys.stdout, os.environ, to_file=to_file),
-        color=_colored(request.color, sys.stdout, os.environ, to_file=to_file),
-        ascii=request.ascii or encoding.lower().replace("-", "") not in ("utf8", "utf8mb4"),
+        width=request.width or columns(stream),
+        color=colored(request.color, stream),
+        ascii=request.ascii or takes_ascii_only(stream),
         why=request.why,
         fail_on=request.fail_on,
         next_command=_next_command(request, sources),
@@ -189,25 +180,6 @@ def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOpti
         verbose=request.verbose,
         quiet=request.quiet,
     )
-
-
-def _width(stdout: TextIO, environment: Mapping[str, str], *, to_file: bool) -> int:
-    """The terminal's; 100 or COLUMNS where there is none."""
-    columns = environment.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return int(columns)
-    return shutil.get_terminal_size((100, 24)).columns if not to_file and stdout.isatty() else 100
-
-
-def _colored(wish: str, stdout: TextIO, environment: Mapping[str, str], *, to_file: bool) -> bool:
-    """--color beats NO_COLOR and FORCE_COLOR (which count when they are not empty) beat what the terminal is."""
-    if wish != "auto":
-        return wish == "always"
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("FORCE_COLOR"):
-        return True
-    return not to_file and stdout.isatty() and environment.get("TERM") != "dumb"
 
 
 def _next_command(request: Request, sources: Sources) -> str:

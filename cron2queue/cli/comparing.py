@@ -85,7 +85,7 @@ def _in_shadow(folder: Folder, where: Operation, only: Sequence[str]) -> tuple[l
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.cutover.journal import Journal
     from cron2queue.cutover.shadow import intervals
-    from cron2queue.runtime.settings import did_you_mean
+    from cron2queue.runtime.plan_tables import did_you_mean
 
     manifest, journal = manifest_in(folder), Journal(folder)
     found = intervals(journal.steps())

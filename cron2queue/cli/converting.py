@@ -65,7 +65,7 @@ def request_from(given: Mapping[str, Any]) -> Request:
 
 def _settings(pairs: list[str]) -> dict[str, Any]:
     from cron2queue.plan.keys import PROJECT_KEYS
-    from cron2queue.runtime.settings import did_you_mean
+    from cron2queue.runtime.plan_tables import did_you_mean
 
     found: dict[str, Any] = {}
     for pair in pairs:

@@ -71,7 +71,7 @@ class Operation:
 
     def _placed(self) -> "AbstractContextManager[None]":
         """A mistake in the plan is told with its line."""
-        from cron2queue.runtime.settings import placed
+        from cron2queue.runtime.plan_tables import placed
 
         return nullcontext() if self.plan is None else placed(self.plan)
 

@@ -1,14 +1,15 @@
 """The looks of the operators' commands: ask the inspection one thing, show it as a screen or as JSON."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from rich.text import Text
 
-from cron2queue.cli.operation import Operation, moment, one_of
-from cron2queue.cli.screens.canvas import Canvas, as_json, canvas, put, styled
+from cron2queue.cli.operation import moment, one_of
+from cron2queue.cli.operators import Look
+from cron2queue.cli.screens.canvas import as_json, put, styled
 from cron2queue.cli.screens.dead import dead_screen
 from cron2queue.cli.screens.jobs import job_screen, jobs_screen
 from cron2queue.cli.screens.queues import queue_lines
@@ -31,51 +32,40 @@ def dead_filter(*, queue: str | None, kind: str | None, error: str | None, since
     return JobFilter(queue=queue, kind=kind, error=error, ended_since=moment(since, datetime.now(UTC)), states=(JobState.DEAD,))
 
 
-def show(lines: Iterable[Text], room: Canvas) -> None:
-    """Lines on stdout."""
-    put(styled(room, lines))
+def _put(look: Look, record: Callable[[], Any], screen: Callable[[], Iterable[Text]]) -> None:
+    """On stdout, as JSON or as a screen."""
+    put(as_json(record()) if look.format == "json" else styled(look.room, screen()))
 
 
-def show_jobs(operation: Operation, wanted: JobFilter, format: str, *, color: str, ascii_only: bool, width: int | None) -> None:
+def show_jobs(look: Look, wanted: JobFilter) -> None:
     """`jobs list`."""
-    room = canvas(width=width, color=color, ascii_only=ascii_only)
-    with operation.inspection() as inspection:
+    with look.where.inspection() as inspection:
         if wanted.before_id is not None:
             wanted = _after(inspection, wanted)
         found, now = inspection.jobs(wanted), inspection.now()
-    if format == "json":
-        put(as_json(jobs_record(found.jobs)))
-        return
-    show(jobs_screen(found.jobs, now, room, more=found.more, partial=found.partial), room)
+    _put(
+        look,
+        lambda: jobs_record(found.jobs),
+        lambda: jobs_screen(found.jobs, now, look.room, more=found.more, partial=found.partial),
+    )
 
 
 def _after(inspection: Inspection, wanted: JobFilter) -> JobFilter:
     return replace(wanted, before_id=resolved(inspection, wanted.before_id or "", owner=wanted.owner))
 
 
-def show_job(
-    operation: Operation,
-    public_id: str,
-    format: str,
-    *,
-    owner: str | None,
-    payload: bool,
-    color: str,
-    ascii_only: bool,
-    width: int | None,
-) -> None:
+def show_job(look: Look, public_id: str, *, owner: str | None, payload: bool) -> None:
     """`jobs show`."""
-    room = canvas(width=width, color=color, ascii_only=ascii_only)
-    with operation.inspection() as inspection:
+    with look.where.inspection() as inspection:
         job = inspection.job(resolved(inspection, public_id, owner=owner), owner=owner)
         now = inspection.now()
     if job is None:
         raise not_found(public_id)
-    if format == "json":
-        record = job_record(job, detailed=True)
-        put(as_json(record | {"payload": job.payload} if payload else record))
-        return
-    show(job_screen(job, now, room, payload=payload), room)
+    _put(
+        look,
+        lambda: job_record(job, detailed=True) | ({"payload": job.payload} if payload else {}),
+        lambda: job_screen(job, now, look.room, payload=payload),
+    )
 
 
 def resolved(inspection: Inspection, beginning: str, *, owner: str | None) -> str:
@@ -93,34 +83,31 @@ def not_found(public_id: str) -> UsageError:
     return UsageError(f"no job {public_id!r:.80} is found", remedy="cron2queue jobs list shows the ids")
 
 
-def show_dead(operation: Operation, wanted: JobFilter, format: str, *, color: str, ascii_only: bool, width: int | None) -> None:
+def show_dead(look: Look, wanted: JobFilter) -> None:
     """`dead list`."""
-    room = canvas(width=width, color=color, ascii_only=ascii_only)
-    with operation.inspection() as inspection:
+    with look.where.inspection() as inspection:
         dead, now = inspection.dead(wanted), inspection.now()
-    if format == "json":
-        put(as_json(dead_record(dead)))
-        return
-    show(dead_screen(dead, now, room), room)
+    _put(look, lambda: dead_record(dead), lambda: dead_screen(dead, now, look.room))
 
 
-def show_queues(operation: Operation, format: str, *, color: str, ascii_only: bool, width: int | None) -> None:
+def show_queues(look: Look) -> None:
     """`queues list`."""
-    room = canvas(width=width, color=color, ascii_only=ascii_only)
-    with operation.inspection() as inspection:
-        queues = inspection.queues(planned=operation.settings.queues if operation.settings else None)
-    if format == "json":
-        put(as_json({"schema": SCHEMA, "queues": [queue_record(queue) for queue in queues]}))
-        return
-    show(queue_lines(queues, room), room)
+    settings = look.where.settings
+    with look.where.inspection() as inspection:
+        queues = inspection.queues(planned=settings.queues if settings else None)
+    _put(
+        look,
+        lambda: {"schema": SCHEMA, "queues": [queue_record(queue) for queue in queues]},
+        lambda: queue_lines(queues, look.room),
+    )
 
 
-def show_workers(operation: Operation, format: str, *, color: str, ascii_only: bool, width: int | None) -> None:
+def show_workers(look: Look) -> None:
     """`workers list`."""
-    room = canvas(width=width, color=color, ascii_only=ascii_only)
-    with operation.inspection() as inspection:
+    with look.where.inspection() as inspection:
         workers = inspection.workers()
-    if format == "json":
-        put(as_json({"schema": SCHEMA, "workers": [worker_record(worker) for worker in workers]}))
-        return
-    show(worker_lines(workers, room), room)
+    _put(
+        look,
+        lambda: {"schema": SCHEMA, "workers": [worker_record(worker) for worker in workers]},
+        lambda: worker_lines(workers, look.room),
+    )

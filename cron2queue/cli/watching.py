@@ -54,7 +54,7 @@ def shown_once(
     """The look in one of the formats."""
 
     def render() -> str:
-        room = canvas(width=width, color="never" if output else color, ascii_only=ascii_only)
+        room = canvas(width=width, color=color, ascii_only=ascii_only, to_file=output is not None)
         status, judgements = looked(operation)
         if format == "json":
             return as_json(status_record(status, judgements))

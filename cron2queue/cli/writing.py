@@ -9,8 +9,8 @@ from typing import TextIO
 from cron2queue.errors import UsageError
 
 
-def write_stdout(text: str, stream: TextIO | None = None) -> None:
-    """Write all of it; characters that the encoding lacks become escapes, and a reader that went away is no error.
+def write_stdout(text: str, stream: TextIO | None = None) -> bool:
+    """Write all of it; characters that the encoding lacks become escapes. False: nobody reads any more, which is no error.
 
     Raises:
         UsageError: standard output takes nothing, as on a full disk.
@@ -22,10 +22,12 @@ def write_stdout(text: str, stream: TextIO | None = None) -> None:
         out.flush()
     except BrokenPipeError:
         silence(out)
+        return False
     except OSError as error:
         silence(out)
         remedy = "free some space, or name another place with -o"
         raise UsageError(f"cannot be written: {error.strerror}", place="standard output", remedy=remedy) from error
+    return True
 
 
 def silence(out: TextIO) -> None:

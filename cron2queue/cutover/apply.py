@@ -11,7 +11,7 @@ from cron2queue.cutover.switch import Switch
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
-from cron2queue.runtime.settings import did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
 
 if TYPE_CHECKING:
     from cron2queue.plan.folder import Folder

@@ -12,7 +12,7 @@ from cron2queue.cutover.switch import Switch, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import found_blocks, pieces, restored
 from cron2queue.plan.manifest import digest
-from cron2queue.runtime.settings import did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
 
 if TYPE_CHECKING:
     from cron2queue.plan.folder import Folder

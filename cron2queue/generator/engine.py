@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from cron2queue.discovery import members
 from cron2queue.errors import UsageError
 from cron2queue.plan.model import Plan, PlannedJob
-from cron2queue.runtime.settings import Overlap, did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.settings import Overlap
 
 if TYPE_CHECKING:
     from datetime import datetime

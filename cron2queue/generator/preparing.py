@@ -21,7 +21,8 @@ from cron2queue.plan.file import Merged, merge
 from cron2queue.plan.manifest import MANIFEST_NAME, Manifest, read_manifest
 from cron2queue.plan.reading import PlanText, check_keys, read_project
 from cron2queue.plan.spread import spread
-from cron2queue.runtime.settings import PLAN_NAME, did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.settings import PLAN_NAME
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit

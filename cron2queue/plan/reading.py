@@ -16,7 +16,8 @@ from cron2queue.plan.keys import PROJECT_KEYS, TABLES, known_keys
 from cron2queue.plan.model import Hardening, Language, PlannedJob, Project, Userland
 from cron2queue.plan.naming import is_slug
 from cron2queue.runtime.plan_lines import line_of
-from cron2queue.runtime.settings import Settings, did_you_mean, settings_from
+from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.settings import Settings, settings_from
 
 if TYPE_CHECKING:
     from pathlib import Path

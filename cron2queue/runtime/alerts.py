@@ -22,7 +22,8 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from cron2queue.runtime.settings import Unfit, flag, read_table, tables_of
+from cron2queue.runtime.plan_tables import Unfit, read_table, tables_of
+from cron2queue.runtime.settings import flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.locks.locking import checked_name
-from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Retry, RetryRule, Settings, did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Retry, RetryRule, Settings
 
 _MARK = "__cron2queue_handlers__"
 _SERVED = frozenset({"queue", "split"})  # decisions that make jobs

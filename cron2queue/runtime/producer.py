@@ -119,7 +119,7 @@ def _planned(options: argparse.Namespace, settings: "Settings | None") -> "JobSe
             f"there is no plan to look {options.name!r} up in", remedy="Give --plan FILE, or --kind without a name."
         )
     if options.name not in settings.jobs:
-        from cron2queue.runtime.settings import did_you_mean
+        from cron2queue.runtime.plan_tables import did_you_mean
 
         raise UsageError(f"the plan has no job {options.name!r}", remedy=did_you_mean(options.name, settings.jobs))
     return settings.jobs[options.name]

@@ -4,8 +4,7 @@ Only tomllib is needed, so that a producer line that cron starts each minute sta
 refused: a misspelt `timeout` must not silently mean "no timeout".
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from cron2queue.errors import InputError, UsageError
+from cron2queue.runtime.plan_tables import Misplaced, Unfit, placed, read_table, tables_of
+from cron2queue.runtime.retention import Retention, days
 
 FORMAT_VERSION = 1
 PLAN_NAME = "cron2queue.toml"
@@ -135,10 +136,7 @@ class Settings:
     project: ProjectSettings = ProjectSettings()
     queues: Mapping[str, QueueSettings] = field(default_factory=lambda: MappingProxyType({}))
     jobs: Mapping[str, JobSettings] = field(default_factory=lambda: MappingProxyType({}))
-
-
-class Unfit(ValueError):
-    """A value is not what its key takes; the text completes "... must be"."""
+    retention: Retention = field(default_factory=Retention)
 
 
 def _text(value: object) -> str:
@@ -210,6 +208,13 @@ def flag(value: object) -> bool:
     return value
 
 
+def _days(value: object) -> float | None:
+    try:
+        return days(value)
+    except ValueError as wrong:
+        raise Unfit(str(wrong)) from None
+
+
 def _modules(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
         raise Unfit("a list of module names")
@@ -258,54 +263,9 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "exit-statuses": _exit_statuses,
     **dict.fromkeys(("short", "strict", "force-cancel", "must-not-be-lost"), flag),
 }
+_RETENTION: Mapping[str, Callable[[object], Any]] = {each.name: _days for each in fields(Retention)}
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)
-
-
-def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str:
-    """The remedy for a word that is not known."""
-    import difflib  # only a mistake needs it
-
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(sorted(known))
-
-
-class Misplaced(UsageError):
-    """A mistake in the plan, at a key of a table or at the table itself."""
-
-    def __init__(self, message: str, *, table: str, key: str | None = None, remedy: str | None = None) -> None:
-        super().__init__(message, remedy=remedy)
-        self.table = table
-        self.key = key
-
-
-def read_table(
-    table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, strict: bool = True
-) -> dict[str, Any]:
-    """The values of a table of the plan by the names of their fields. Raises Misplaced for what cannot stand there."""
-    if not isinstance(table, dict):
-        raise Misplaced(f"{where} must be a table", remedy=f"write [{where}] on a line of its own", table=where)
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in readers:
-            if strict:
-                raise Misplaced(f"unknown key {key!r} in [{where}]", remedy=did_you_mean(key, readers), table=where, key=key)
-            continue
-        try:
-            read[key.replace("-", "_")] = readers[key](value)
-        except Unfit as unfit:
-            said = f"{where}.{key} must be {unfit}, not {value!r:.80}"
-            raise Misplaced(said, remedy=f"write {unfit}", table=where, key=key) from None
-    return read
-
-
-def tables_of(document: Mapping[str, Any], name: str, where: str = "") -> Mapping[str, object]:
-    """The tables [NAME.*] of the plan. Raises Misplaced if something else stands there."""
-    tables = document.get(name, {})
-    where = where or name
-    if not isinstance(tables, dict):
-        raise Misplaced(f"[{where}] must hold one table a name", remedy=f"write [{where}.NAME] above its keys", table=where)
-    return tables
 
 
 def _job(name: str, table: object) -> JobSettings:
@@ -338,6 +298,7 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
         project=replace(project, database=from_folder(project.database, folder)),
         queues=MappingProxyType(queues),
         jobs=MappingProxyType({name: _job(name, table) for name, table in tables_of(document, "jobs").items()}),
+        retention=Retention(**read_table(document.get("retention", {}), "retention", _RETENTION)),
     )
 
 
@@ -362,26 +323,6 @@ def read_settings(path: Path) -> Settings:
         raise UsageError(f"the plan is not TOML: {trouble}", place=str(path), remedy="repair what it names") from None
     with placed(path):
         return settings_from(document, folder=path.resolve().parent)
-
-
-@contextmanager
-def placed(path: Path) -> Iterator[None]:
-    """A mistake in the plan is told with the file, and with the line where it is one of a key or a table."""
-    try:
-        yield
-    except UsageError as trouble:
-        raise UsageError(trouble.message, remedy=trouble.remedy, place=_place(trouble, path)) from None
-
-
-def _place(trouble: UsageError, path: Path) -> str:
-    """File and line, where the mistake is one of a key or a table."""
-    if not isinstance(trouble, Misplaced):
-        return str(path)
-    from cron2queue.runtime.plan_lines import line_of  # only a mistake needs it
-
-    text = path.read_text(encoding="utf-8")
-    line = line_of(text, trouble.table, trouble.key) or line_of(text, trouble.table)
-    return f"{path}:{line}" if line else str(path)
 
 
 def key_of(name: str) -> str:

@@ -13,7 +13,7 @@ from command_line import run, start
 from databases import Database
 from scenes import KIND, accept, kill, register, shop
 
-from cron2queue.cli.screens.grid import columns_of
+from cron2queue.report.columns import columns as columns_of
 from cron2queue.runtime.trouble import QueueFull
 
 QUEUE_KEYS = {
@@ -253,7 +253,7 @@ def test_the_page_is_self_contained_and_has_nothing_to_press(sqlite_database: Da
 
 def test_an_output_that_cannot_be_written_is_told(sqlite_database: Database) -> None:
     ran = run("status", "--database", sqlite_database.url, "--format", "html", "-o", "/no/such/folder/x.html")
-    assert ran.status == 2 and "cannot write" in ran.err
+    assert ran.status == 2 and "/no/such/folder/x.html: cannot be written" in ran.err
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

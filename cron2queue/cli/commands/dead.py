@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cron2queue.cli.operation import By, NearestPlan
-from cron2queue.cli.options import Ascii, Color, Database, Format, Width
+from cron2queue.cli.operators import Act, Look, acts, looks
 
 group = typer.Typer(help="The dead jobs, and another chance for them.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -22,18 +21,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many there
 
 
 @group.command("list")
-def list_(
-    queue: Queue = None,
-    kind: Kind = None,
-    error: Error = None,
-    since: Since = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-    color: Color = "auto",
-    ascii: Ascii = False,
-    width: Width = None,
-) -> None:
+@looks
+def list_(look: Look, queue: Queue = None, kind: Kind = None, error: Error = None, since: Since = None) -> None:
     """The dead, grouped by kind and error, the largest group first.
 
     \b
@@ -42,16 +31,16 @@ def list_(
       cron2queue dead list --kind order-export --since 2h
       cron2queue jobs list --state dead --kind order-export      one by one
     """
-    from cron2queue.cli.operation import one_of, operation
     from cron2queue.cli.showing import dead_filter, show_dead
 
-    one_of(format, ("terminal", "json"), "--format")
     wanted = dead_filter(queue=queue, kind=kind, error=error, since=since)
-    show_dead(operation(database, plan), wanted, format, color=color, ascii_only=ascii, width=width)
+    show_dead(look, wanted)
 
 
 @group.command()
+@acts
 def requeue(
+    act: Act,
     ids: Ids = None,
     queue: Queue = None,
     kind: Kind = None,
@@ -60,10 +49,6 @@ def requeue(
     spread: Spread = 0.0,
     all: All = False,
     dry_run: DryRun = False,
-    by: By = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
 ) -> None:
     """Give dead jobs another chance: their attempts start anew, their history stays, and it is recorded who did it.
 
@@ -73,11 +58,8 @@ def requeue(
       cron2queue dead requeue --kind order-export --error 'connection refused' --since 6h --spread 600
       cron2queue dead requeue --all --dry-run
     """
-    from cron2queue.cli.operation import actor, one_of, operation
     from cron2queue.cli.showing import dead_filter
     from cron2queue.cli.steering import requeue_dead
 
-    one_of(format, ("terminal", "json"), "--format")
     wanted = dead_filter(queue=queue, kind=kind, error=error, since=since)
-    where = operation(database, plan)
-    requeue_dead(where, ids or [], wanted, every=all, spread=spread, dry_run=dry_run, by=actor(by), format=format)
+    requeue_dead(act, ids or [], wanted, every=all, spread=spread, dry_run=dry_run)

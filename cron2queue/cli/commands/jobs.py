@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from cron2queue.cli.operation import By, NearestPlan
-from cron2queue.cli.options import Ascii, Color, Database, Format, Width
+from cron2queue.cli.operation import NearestPlan
+from cron2queue.cli.operators import Act, Look, acts, looks
+from cron2queue.cli.options import Database, Format
 
 group = typer.Typer(help="Look at jobs, cancel them, give them another chance.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -23,7 +24,9 @@ Payload = Annotated[bool, typer.Option("--payload", help="Show the payload, whic
 
 
 @group.command("list")
+@looks
 def list_(
+    look: Look,
     queue: Queue = None,
     kind: Kind = None,
     key: Key = None,
@@ -32,12 +35,6 @@ def list_(
     since: Since = None,
     limit: Limit = 50,
     before: Before = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-    color: Color = "auto",
-    ascii: Ascii = False,
-    width: Width = None,
 ) -> None:
     """The newest jobs that fit.
 
@@ -47,26 +44,15 @@ def list_(
       cron2queue jobs list --since 2h --queue mail
       cron2queue jobs list --format json | jq -r '.[].id'
     """
-    from cron2queue.cli.operation import one_of, operation
     from cron2queue.cli.showing import jobs_filter, show_jobs
 
-    one_of(format, ("terminal", "json"), "--format")
     wanted = jobs_filter(queue=queue, kind=kind, key=key, owner=owner, states=state, since=since, limit=limit, before=before)
-    show_jobs(operation(database, plan), wanted, format, color=color, ascii_only=ascii, width=width)
+    show_jobs(look, wanted)
 
 
 @group.command()
-def show(
-    id: Id,
-    payload: Payload = False,
-    owner: Owner = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-    color: Color = "auto",
-    ascii: Ascii = False,
-    width: Width = None,
-) -> None:
+@looks
+def show(look: Look, id: Id, payload: Payload = False, owner: Owner = None) -> None:
     """One job: every attempt with times, worker, outcome and the end of its output, and who did what to it.
 
     \b
@@ -74,78 +60,51 @@ def show(
       cron2queue jobs show 8b2c6d0b6f4a4a7e9d1f2a3b4c5d6e7f
       cron2queue jobs show 8b2c6d0b --payload
     """
-    from cron2queue.cli.operation import one_of, operation
     from cron2queue.cli.showing import show_job
 
-    one_of(format, ("terminal", "json"), "--format")
-    where = operation(database, plan)
-    show_job(where, id, format, owner=owner, payload=payload, color=color, ascii_only=ascii, width=width)
+    show_job(look, id, owner=owner, payload=payload)
 
 
 @group.command()
-def cancel(
-    ids: Ids,
-    owner: Owner = None,
-    by: By = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-) -> None:
+@acts
+def cancel(act: Act, ids: Ids, owner: Owner = None) -> None:
     """Cancel: a job that has not begun ends at once, a running one is asked to stop.
 
     \b
     Example:
       cron2queue jobs cancel 8b2c6d0b
     """
-    from cron2queue.cli.operation import actor, one_of, operation
     from cron2queue.cli.steering import cancel_jobs
 
-    one_of(format, ("terminal", "json"), "--format")
-    cancel_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
+    cancel_jobs(act, ids, owner=owner)
 
 
 @group.command()
-def retry(
-    ids: Ids,
-    owner: Owner = None,
-    by: By = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-) -> None:
+@acts
+def retry(act: Act, ids: Ids, owner: Owner = None) -> None:
     """Another chance for dead jobs, now; their attempts start anew, their history stays.
 
     \b
     Example:
       cron2queue jobs retry 8b2c6d0b 9b2c6d0b
     """
-    from cron2queue.cli.operation import actor, one_of, operation
     from cron2queue.cli.steering import retry_jobs
 
-    one_of(format, ("terminal", "json"), "--format")
-    retry_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
+    retry_jobs(act, ids, owner=owner)
 
 
 @group.command()
-def release(
-    ids: Ids,
-    owner: Owner = None,
-    by: By = None,
-    database: Database = None,
-    plan: NearestPlan = None,
-    format: Format = "terminal",
-) -> None:
+@acts
+def release(act: Act, ids: Ids, owner: Owner = None) -> None:
     """Let jobs that wait for their time or their retry be due now.
 
     \b
     Example:
       cron2queue jobs release 8b2c6d0b
     """
-    from cron2queue.cli.operation import actor, one_of, operation
     from cron2queue.cli.steering import release_jobs
 
-    one_of(format, ("terminal", "json"), "--format")
-    release_jobs(operation(database, plan), ids, by=actor(by), owner=owner, format=format)
+    release_jobs(act, ids, owner=owner)
 
 
 @group.command("catch-up")

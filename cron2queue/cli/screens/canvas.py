@@ -1,23 +1,21 @@
 """Where a screen is drawn: how wide, with or without colour, with which glyphs; and text that wraps under itself."""
 
 import json
-import os
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from cron2queue.cli.screens.grid import fitted
-from cron2queue.errors import UsageError
+from cron2queue.cli.terminal import PLAIN_WIDTH, colored, columns, takes_ascii_only
+from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.redaction import redact
 
-PLAIN_WIDTH = 100  # when nobody's terminal is asked
 LEAST_WIDTH = 40
 
 
@@ -36,25 +34,14 @@ class Canvas:
         return full * filled + empty * (length - filled)
 
 
-def canvas(*, width: int | None, color: str, ascii_only: bool, stream: TextIO | None = None) -> Canvas:
-    """What the options and the stream allow; a stream that is no terminal gets COLUMNS or 100 columns and no colour."""
-    stream = stream or sys.stdout
-    terminal = stream.isatty()
-    if color not in ("auto", "always", "never"):
-        raise UsageError(f"--color {color!r} is none of auto, always, never", remedy="use --color auto, always or never")
-    asked = os.environ.get("COLUMNS", "")
-    plain = int(asked) if asked.isdigit() and int(asked) else PLAIN_WIDTH
-    room = width or (shutil.get_terminal_size((plain, 24)).columns if terminal else plain)
-    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
-    return Canvas(max(room, LEAST_WIDTH), _colored(color, terminal), ascii_only or encoding not in ("utf8", "utf16"))
-
-
-def _colored(color: str, terminal: bool) -> bool:
-    if color != "auto":
-        return color == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (terminal and os.environ.get("TERM") != "dumb")
+def canvas(*, width: int | None, color: str, ascii_only: bool, to_file: bool = False) -> Canvas:
+    """What the options and standard output allow; a file gets no colour, and as many columns as nobody's terminal."""
+    stream = None if to_file else sys.stdout
+    return Canvas(
+        width=max(width or columns(stream), LEAST_WIDTH),
+        color=colored(color, stream),
+        ascii=ascii_only or takes_ascii_only(stream),
+    )
 
 
 def styled(canvas: Canvas, lines: Iterable[Text]) -> str:
@@ -98,28 +85,12 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> list[T
 
 
 def put(text: str, output: Path | None = None) -> None:
-    """Write a report: to the file at once, or to stdout; lone surrogates cannot stop it."""
+    """Write a report: to the file at once, or to stdout; a reader who has had enough ends the command quietly and well."""
     data = text if text.endswith("\n") else text + "\n"
-    if output is None:
-        _say(data.encode("utf-8", "backslashreplace").decode("utf-8"))
-        return
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(data, encoding="utf-8", errors="backslashreplace")
-        temporary.replace(output)
-    except OSError as trouble:
-        temporary.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {output}: {trouble.strerror}", remedy="name a writable file with -o") from None
-
-
-def _say(text: str) -> None:
-    """To stdout; a reader who has had enough (head, a closed pager) ends the command quietly and well."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    if output is not None:
+        write_file(output, data)
+    elif not write_stdout(data):
+        raise SystemExit(0)
 
 
 def as_json(record: Any) -> str:

@@ -1,10 +1,12 @@
 """A table that fits: columns leave by rank when the terminal is narrow, and the one that may shrink is cut last."""
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
+
+from cron2queue.report.columns import columns as columns_of
+from cron2queue.report.columns import fitted as padded
 
 GAP = 2
 LEAST = 8  # columns that a shrinking column keeps when nothing else can leave
@@ -29,24 +31,9 @@ class Column:
     least: int = 2 * LEAST
 
 
-def columns_of(text: str) -> int:
-    """Terminal columns of a text: wide East Asian characters take two, combining ones none."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
 def fitted(text: str, width: int) -> str:
     """The text in at most `width` columns, with `~` where something was cut."""
-    if columns_of(text) <= width:
-        return text
-    kept, used = "", 1
-    for character in text:
-        used += columns_of(character)
-        if used > width:
-            break
-        kept += character
-    return kept + "~" if width > 0 else ""
+    return text if columns_of(text) <= width else padded(text, width, mark="~").rstrip(" ")
 
 
 class Grid:

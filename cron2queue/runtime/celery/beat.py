@@ -14,7 +14,8 @@ from celery.schedules import crontab
 
 from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime import producer
-from cron2queue.runtime.settings import Settings, did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.settings import Settings
 
 log = logging.getLogger("cron2queue.beat")
 

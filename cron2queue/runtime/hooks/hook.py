@@ -19,7 +19,7 @@ from typing import Any
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.hooks.mail import SENDMAIL, recipients
-from cron2queue.runtime.settings import Misplaced, Unfit, read_table, tables_of
+from cron2queue.runtime.plan_tables import Misplaced, Unfit, read_table, tables_of
 
 
 class Occasion(StrEnum):

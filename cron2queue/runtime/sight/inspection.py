@@ -8,7 +8,7 @@ Counts stop at a cap, percentiles come from the newest jobs, lists walk an index
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -16,13 +16,14 @@ from sqlalchemy import Connection, func, select
 
 from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.settings import QueueSettings
-from cron2queue.runtime.sight import dead, figures, jobs, listing, workers
+from cron2queue.runtime.sight import dead, figures, jobs, listing, upkeep, workers
 from cron2queue.runtime.sight.connection import Source, connected, database_now, source
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
 from cron2queue.runtime.sight.overview import Overview
-from cron2queue.runtime.sight.queues import capped, paused_kinds
+from cron2queue.runtime.sight.queues import paused_kinds
 from cron2queue.runtime.sight.views import (
     COUNT_CAP,
     Count,
@@ -37,7 +38,6 @@ from cron2queue.runtime.sight.views import (
 from cron2queue.runtime.tables import Tables, tables
 
 MOST_TICKS = 20_000
-MOST_OLDER = 1_000_000
 __all__ = ["Inspection", "JobFilter", "Listing"]
 
 
@@ -147,18 +147,10 @@ class Inspection:
         with connected(self.source) as connection:
             return jobs.ended(connection, self.tables, after, until, states)
 
-    def older(self, days: Mapping[JobState, float]) -> dict[JobState, Count]:
-        """How many ended jobs are older than so many days, by state; counted up to a million."""
+    def older(self, keep: Retention) -> dict[str, Count]:
+        """What has outlived its time: ended jobs by state, messages and lines of the log; each counted up to a million."""
         with connected(self.source) as connection:
-            now, columns = database_now(self.source, connection), self.tables.jobs.c
-            return {
-                state: capped(
-                    connection,
-                    select(columns.id).where(columns.finished_at < now - timedelta(days=age), columns.state == state),
-                    MOST_OLDER,
-                )
-                for state, age in days.items()
-            }
+            return upkeep.older(connection, self.tables, database_now(self.source, connection), keep)
 
     def dead_ids(self, wanted: JobFilter) -> list[str]:
         """Public ids of all dead jobs that fit, queue by queue, in the order in which they were accepted."""

@@ -10,6 +10,7 @@ from cron2queue.runtime.database.instants import seconds, to_micros
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.limits import LimitId, held_by
+from cron2queue.runtime.retention import DAY, Retention
 from cron2queue.runtime.verbs import admission, control, ordering, upkeep
 from cron2queue.runtime.verbs.drafts import checked_name
 
@@ -159,31 +160,27 @@ class OperatorVerbs(Desk):
         self.wake_workers()
         return done
 
-    def prune(
-        self,
-        *,
-        succeeded_days: float | None = 14,
-        cancelled_days: float | None = 14,
-        dead_days: float | None = 90,
-        inbox_days: float | None = 30,
-        operations_days: float | None = 365,
-        most: int = 1_000_000,
-    ) -> dict[str, int]:
-        """Delete what is older, by primary key, 500 rows a commit; None keeps everything. How many of what are gone."""
+    def prune(self, keep: Retention | None = None, *, most: int = 1_000_000, by: str | None = None) -> dict[str, int]:
+        """Delete what is older than it is to be kept, by primary key, 500 rows a commit. How many of what are gone.
+
+        `most`: jobs, after which the rest is left for the next time. `by` is for the record; workers prune unrecorded.
+        """
+        keep = keep or Retention()
         now = int(self.sessions.read(lambda session: session.value("SELECT {now}")))
-        ages = {"succeeded": succeeded_days, "cancelled": cancelled_days, "dead": dead_days}
-        before = {state: now - seconds(days * 86400) for state, days in ages.items() if days is not None}
+        before = {state: now - seconds(days * DAY) for state, days in keep.of_states.items()}
         gone = {"jobs": self._prune_jobs(before, most) if before else 0, "inbox": 0, "operations": 0}
         for what, days, batch in (
-            ("inbox", inbox_days, upkeep.prune_inbox),
-            ("operations", operations_days, upkeep.prune_operations),
+            ("inbox", keep.inbox, upkeep.prune_inbox),
+            ("operations", keep.log, upkeep.prune_operations),
         ):
             while days is not None:
-                limit = now - seconds(days * 86400)
+                limit = now - seconds(days * DAY)
                 count = self.sessions.unit(lambda session, batch=batch, limit=limit: batch(session, limit))  # type: ignore[misc]
                 gone[what] += count
                 if count < upkeep.PRUNE_BATCH:
                     break
+        if by is not None:
+            self.sessions.unit(lambda session: control.note(session, by, "prune", "all", detail=gone))
         return gone
 
     def _prune_jobs(self, before: Mapping[str, int], most: int) -> int:

@@ -84,6 +84,7 @@ def options_of(arguments: argparse.Namespace, environment: "os._Environ[str] | d
         grace=arguments.grace,
         timing=Timing(lease=arguments.lease, poll=arguments.poll),
         recycling=Recycling(jobs=arguments.recycle_jobs, rss_bytes=arguments.recycle_bytes, seconds=arguments.recycle_seconds),
+        retention=settings.retention,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.settings import QueueSettings
 
 GROUP = 100
@@ -73,3 +74,4 @@ class WorkerOptions:
     group: int = GROUP
     timing: Timing = Timing()
     recycling: Recycling = Recycling()
+    retention: Retention = field(default_factory=Retention)

@@ -180,4 +180,4 @@ class Upkeeper:
 
     def prune(self) -> None:
         """Old rows go, in small commits."""
-        self.store.prune()
+        self.store.prune(self.options.retention)

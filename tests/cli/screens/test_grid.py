@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cron2queue.cli.screens.grid import Cell, Column, Grid, columns_of, fitted
+from cron2queue.cli.screens.grid import Cell, Column, Grid, fitted
+from cron2queue.report.columns import columns as columns_of
 
 COLUMNS = (Column("name", shrinks=True), Column("n", right=True), Column("note", rank=1, shrinks=True), Column("id", rank=2))
 

@@ -8,6 +8,7 @@ from runtime.conformance.conftest import Claimer, mail, settled, state_of
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.jobs import Cancelled, Crashed, Done, GiveUp, JobState, Outcome, Released, RetryAt
+from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.store import Store
 
 
@@ -139,8 +140,8 @@ def test_pruning_takes_what_is_old_by_state_and_nothing_else(table: Database, st
     for job, end in zip(jobs, (Done(), Done(), GiveUp(reason="x"), Cancelled()), strict=True):
         settled(store, job, end)
     table.change("UPDATE {jobs} SET finished_at = finished_at - 1728000000000 WHERE id <> ?", (jobs[1].id,))
-    assert store.prune(succeeded_days=14, cancelled_days=None, dead_days=30) == {"jobs": 1, "inbox": 0, "operations": 0}
-    assert store.prune(succeeded_days=None, cancelled_days=14, dead_days=14)["jobs"] == 2
+    assert store.prune(Retention(succeeded=14, cancelled=None, dead=30)) == {"jobs": 1, "inbox": 0, "operations": 0}
+    assert store.prune(Retention(succeeded=None, cancelled=14, dead=14))["jobs"] == 2
     assert [row[0] for row in table.rows("SELECT state FROM {jobs} ORDER BY id")] == ["succeeded", "ready", "ready"]
     assert table.rows("SELECT job_id FROM {attempts}") == [(jobs[1].id,)]
 
@@ -150,9 +151,9 @@ def test_pruning_goes_through_more_than_one_batch(table: Database, store: Store)
     table.change("UPDATE {jobs} SET state = 'dead', finished_at = 1 WHERE MOD(id, 3) = 0" if table.name != "sqlite" else
                  "UPDATE {jobs} SET state = 'dead', finished_at = 1 WHERE id % 3 = 0")  # fmt: skip
     table.change("UPDATE {jobs} SET state = 'succeeded', finished_at = 1 WHERE state = 'ready'")
-    assert store.prune(succeeded_days=1, dead_days=None)["jobs"] == 802
+    assert store.prune(Retention(succeeded=1, dead=None))["jobs"] == 802
     assert table.value("SELECT COUNT(*) FROM {jobs}") == 401
-    assert store.prune(dead_days=0)["jobs"] == 401
+    assert store.prune(Retention(dead=0))["jobs"] == 401
 
 
 def test_an_id_is_never_given_twice_even_when_the_last_row_was_pruned(table: Database, store: Store, claim: Claimer) -> None:

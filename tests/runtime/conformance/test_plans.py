@@ -16,6 +16,7 @@ from cron2queue.runtime.backend import Want
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import TRANSITIONS, Crashed, Done, GiveUp, JobState, NewJob, RetryAt, Settlement
 from cron2queue.runtime.limits import load
+from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.verbs.claiming import claim
 
@@ -177,7 +178,7 @@ def one_of_everything(store: Store) -> None:
     store.requeue([answer.public_id for answer in answers], by="x")
     store.requeue(kind="report", by="x")
     store.resume_kind("report", by="x")
-    store.prune(succeeded_days=3)
+    store.prune(Retention(succeeded=3))
 
 
 def scans(database: Database, statement: str, parameters: Any) -> list[str]:

@@ -15,6 +15,7 @@ from scenes import KIND, accept, register
 from sqlalchemy import event
 
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.sight import dead, figures, jobs, listing, overview, queues
 from cron2queue.runtime.sight.inspection import Inspection, JobFilter
@@ -94,7 +95,9 @@ def _steps(raw: Any, asked: list[Statement]) -> int:
 
 def _handled(raw: Any, asked: list[Statement]) -> int:
     def handled() -> int:
-        cursor.execute("SHOW SESSION STATUS WHERE Variable_name REGEXP '^Handler_read_(key|next|prev|first|last|rnd|rnd_next)$'")
+        cursor.execute(
+            "SHOW SESSION STATUS WHERE Variable_name REGEXP '^Handler_read_(key|next|prev|first|last|rnd|rnd_next)$'"
+        )
         return sum(int(row[1]) for row in cursor.fetchall())
 
     cursor, read = raw.cursor(), 0
@@ -144,7 +147,7 @@ LOOKS: dict[str, Callable[[Inspection], object]] = {
     "jobs of an owner": lambda look: look.jobs(JobFilter(owner="anna", states=(JobState.READY,))),
     "dead since": lambda look: look.ended(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), (JobState.DEAD,)),
     "the beginning of an id": lambda look: look.ids("0123456"),
-    "older": lambda look: look.older({JobState.DEAD: 36_500}),
+    "older": lambda look: look.older(Retention(succeeded=None, dead=36_500)),
 }
 
 
