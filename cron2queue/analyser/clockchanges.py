@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.clocks import changes
+from cron2queue.crontab.zones import zone_named
 
 if TYPE_CHECKING:
     from datetime import tzinfo
-    from zoneinfo import ZoneInfo
 
     from cron2queue.crontab.schedule import Calendar
 
@@ -37,7 +37,10 @@ class ClockChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What an entry does at a change: its named wall minutes in the gap or the repeated time, and its fires for each."""
+    """What an entry does at a change: its named wall minutes in the gap or the repeated time, and its fires for each.
+
+    Both by the clock of the entry's own zone.
+    """
 
     change: ClockChange
     named: tuple[datetime, ...]
@@ -56,7 +59,7 @@ class Effect:
 
 
 @lru_cache(maxsize=64)
-def changes_ahead(zone: ZoneInfo, at: datetime) -> tuple[ClockChange, ...]:
+def changes_ahead(zone: tzinfo, at: datetime) -> tuple[ClockChange, ...]:
     """The changes of the zone's offset in the 400 days after `at`."""
     first = int(at.timestamp()) // 60
     found = []
@@ -69,14 +72,26 @@ def changes_ahead(zone: ZoneInfo, at: datetime) -> tuple[ClockChange, ...]:
 
 
 @lru_cache(maxsize=16384)
-def effects(schedule: Calendar, zone: ZoneInfo, at: datetime) -> tuple[Effect, ...]:
+def effects(schedule: Calendar, zone: tzinfo, at: datetime) -> tuple[Effect, ...]:
     """For each change ahead that touches a named minute of the schedule."""
     return tuple(_effects(schedule, zone, at))
 
 
-def _effects(schedule: Calendar, zone: ZoneInfo, at: datetime) -> Iterator[Effect]:
-    for change in changes_ahead(zone, at):
-        named = tuple(_EPOCH + timedelta(minutes=minute) for minute in schedule.minutes_between(change.first, change.last))
+def own_zone(schedule: Calendar, zone: tzinfo) -> tzinfo:
+    """The zone by whose clock the entry's fields are read: its own, or the daemon's."""
+    return zone_named(schedule.zone) if schedule.zone else zone
+
+
+def _effects(schedule: Calendar, zone: tzinfo, at: datetime) -> Iterator[Effect]:
+    own = own_zone(schedule, zone)
+    places = [(change, change.first) for change in changes_ahead(own, at)]
+    if schedule.zone:  # the daemon's own clock goes back: an hour that its entries of other zones may lose
+        known = {change.moment for change, _ in places}
+        back = (change for change in changes_ahead(zone, at) if not change.forward and change.moment not in known)
+        places += [(change, change.moment.astimezone(own).replace(tzinfo=None)) for change in back]
+    for change, first in places:
+        minutes = schedule.minutes_between(first, first + (change.last - change.first))
+        named = tuple(_EPOCH + timedelta(minutes=minute) for minute in minutes)
         if named:
             yield Effect(change=change, named=named, fires=_fires(schedule, change, zone, named))
 
@@ -87,7 +102,8 @@ def _fires(
     wanted = set(named)
     around = schedule.fires_between(change.moment - timedelta(hours=4), change.moment + timedelta(hours=5), zone)
     stood_for = ((fire.at, _stands_for(schedule, change, fire.nominal)) for fire in around)
-    return tuple((at, minute) for at, minute in stood_for if minute in wanted)
+    own = own_zone(schedule, zone)
+    return tuple((at.astimezone(own), minute) for at, minute in stood_for if minute in wanted)
 
 
 def _stands_for(schedule: Calendar, change: ClockChange, minute: datetime) -> datetime:

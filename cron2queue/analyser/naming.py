@@ -5,6 +5,7 @@ import unicodedata
 from urllib.parse import urlsplit
 
 from cron2queue.analyser.invocations import Invocation, main_invocation
+from cron2queue.redaction import MASK, redact
 
 LONGEST = 48
 
@@ -85,7 +86,7 @@ def slug(text: str) -> str:
 
 
 def _base(path: str) -> str:
-    folder, _, name = path.rstrip("/").rpartition("/")
+    folder, _, name = path.partition("?")[0].rstrip("/").rpartition("/")
     base = _EXTENSION.sub("", name)
     if base not in _GENERIC:
         return base
@@ -98,7 +99,7 @@ def _of_url(words: tuple[str, ...]) -> str | None:
     if url is None:
         return None
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(redact(url).replace(MASK, ""))
         host = (parts.hostname or "").removeprefix("www.")
     except ValueError:
         return None
@@ -123,7 +124,7 @@ def _task(invocation: Invocation) -> str:
 
 
 def job_name(command: str) -> str:
-    """The name of the job that a command line is, not yet unique."""
+    """The name of the job that a command line is, not yet unique; it stands in file names and metrics, so without secrets."""
     main = main_invocation(command)
     if main is None:
         return "job"

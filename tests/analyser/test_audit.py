@@ -1,6 +1,7 @@
 """One look: suppression, folding, choice, baseline, several files, and hostile input."""
 
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -290,3 +291,33 @@ def test_a_fleet_has_each_command_read_a_few_times_only_however_many_rules_ask()
     result = judged(*files)
     assert len(result.verdicts) == hosts * lines
     assert read_command.cache_info().misses <= 3 * hosts * lines
+
+
+def clock_words(text: str, dialect: str, zone: str) -> list[str]:
+    result = judged(crontab(text, dialect=dialect, kind="user"), zone=ZoneInfo(zone))
+    return [f"{each.place.line}: {each.message.partition(': ')[2]}" for each in result.findings if each.code == "C2Q208"]
+
+
+def test_an_entry_of_another_zone_is_told_of_the_changes_of_its_own_clock() -> None:
+    text = "CRON_TZ=America/New_York\n0 2 * * * /a\n30 1 * * * /b\n30 21 * * * /c\n0 8 * * * /d\n"
+    assert clock_words(text, "cronie", "Europe/Berlin") == [
+        "2: cronie does not run it on 14 Mar 2027",
+        "3: cronie runs it 2 times instead of 1 on 7 Nov 2027",
+        "4: cronie does not run it on 30 Oct 2027",
+    ]
+
+
+def test_a_change_is_dated_by_the_clock_on_the_wall_and_told_once() -> None:
+    assert clock_words("30 2 * * * /a\n", "busybox", "Australia/Sydney") == [
+        "1: BusyBox crond runs it 2 times instead of 1 on 4 Apr 2027; does not run it on 3 Oct 2027"
+    ]
+    assert clock_words("CRON_TZ=Europe/Berlin\n*/10 2 * * * /c\n", "cronie", "Europe/Berlin") == [
+        "2: cronie does not run it on 28 Mar 2027; runs it 12 times instead of 6 on 31 Oct 2027"
+    ]
+
+
+def test_a_line_after_a_backslash_is_told_that_cron_joins_no_lines() -> None:
+    for dialect in ("debian", "cronie"):
+        result = judged(crontab("0 3 * * * root /opt/a \\\n  --long\n", dialect=dialect))
+        (bad,) = [each for each in result.findings if each.code == "C2Q101"]
+        assert (bad.place.line, bad.remedy.partition(":")[0]) == (2, "cron knows no continuation lines")

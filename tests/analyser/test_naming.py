@@ -48,3 +48,19 @@ def test_any_command_gets_a_name_that_fits_in_files_and_shells(command: str) -> 
 def test_names_are_given_once() -> None:
     names = Names()
     assert [names.unique(name) for name in ("a", "a", "a-2", "a", "b")] == ["a", "a-2", "a-2-2", "a-3", "b"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("php /x/sync.php?token=abc123secret", "sync"),
+        ("curl https://api.telegram.org/bot110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage", "api-bot"),
+        ("/opt/x?password=hunTer2x9Qz --all", "x"),
+        ("curl https://bob:hunTer2x9Qz@example.com/sync", "example-sync"),
+        ("mysqldump -phunTer2x9Qz shop", "mysqldump"),
+        ("curl https://hooks.slack.com/services/T0AAAAAAA/B0BBBBBBB/XyZabcdefghijklmnopqrst1", "hooks-services"),
+        ("API_TOKEN=hunTer2x9Qz /opt/sync", "sync"),
+    ],
+)
+def test_a_name_which_stands_in_files_and_metrics_holds_no_secret(command: str, name: str) -> None:
+    assert job_name(command) == name

@@ -69,7 +69,7 @@ class ClockChange(EntryRule):
             f"in the hour of the clock change: {title} {'; '.join(told)}",
             _remedy(calendar, title, changed=changed),
             severity=self.severity if changed and not _often(calendar) else Severity.NOTE,
-            evidence=f"{title}'s own rule, in {subject.zone.key}",
+            evidence=f"{title}'s own rule, in {calendar.zone or subject.zone}",
         )
 
     def fold(self, findings: Sequence[Finding]) -> tuple[str, str] | None:
@@ -95,8 +95,8 @@ def _remedy(calendar: Calendar, title: str, *, changed: bool) -> str:
 
 def _told(effect: Effect, calendar: Calendar) -> str | None:
     """What is not plain about this change; an autumn hour in which everything runs once is plain."""
-    day, named = effect.change.moment.strftime("%d %b %Y").lstrip("0"), len(effect.named)
-    if effect.change.forward:
+    day, named = effect.named[0].strftime("%d %b %Y").lstrip("0"), len(effect.named)
+    if effect.change.forward or effect.skipped:
         if effect.skipped == named:
             midnight = datetime.combine(effect.named[0], time())
             also = len(calendar.minutes_between(midnight, midnight + timedelta(days=1))) > named

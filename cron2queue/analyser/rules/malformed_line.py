@@ -57,7 +57,7 @@ class MalformedLine(Rule):
                     file,
                     line,
                     f"{line.message}: {what}",
-                    line.remedy,
+                    _CONTINUED if _continues(file, line) else line.remedy,
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",
                 )
@@ -66,3 +66,12 @@ class MalformedLine(Rule):
         """A line of anacrontab, or a script (which has no text here) that run-parts skips, maybe because somebody wants it."""
         reader, severity = ("anacron", self.severity) if line.raw else ("run-parts", Severity.WARNING)
         return self.at_line(file, line, line.message, line.remedy, severity=severity, evidence=f"the rules of {reader}")
+
+
+_CONTINUED = "cron knows no continuation lines: write the command on one line, or into a script"
+
+
+def _continues(file: CrontabFile, line: Malformed) -> bool:
+    """The line above ends with a backslash, which joins them for the shell only."""
+    above = file.lines[line.number - 2] if line.number > 1 else None
+    return above is not None and above.raw.rstrip(b"\r\n").endswith(b"\\")
