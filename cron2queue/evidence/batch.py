@@ -34,7 +34,8 @@ class Batch:
     `begun` and `whose` are all starts in the order of time: when, and the number of the share. `left` are the events that
     remain, in order, each with its place among the starts, or -1 when it is none of them. `met` are those of the closed
     runs (share, start, end) that lived when another began. `pids` are the processes that logged the closed ends. `bare`:
-    it holds only when no session waits for a command. `events` reads the block again, line by line.
+    it holds only when no session waits for a command. `stamps` are the first and last, and what they were read as.
+    `events` reads the block again, line by line.
     """
 
     host: bytes
@@ -47,4 +48,5 @@ class Batch:
     met: list[tuple[int, float, float]]
     pids: list[bytes]
     bare: bool
-    events: Callable[[], list[Event]]
+    stamps: tuple[tuple[bytes, float], ...]
+    events: Callable[[], list[Event]] = list

@@ -7,6 +7,7 @@ and the block is read line by line.
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from math import inf
 from typing import cast
@@ -18,11 +19,11 @@ from cron2queue.evidence.pairing import LONGEST_QUEUE
 from cron2queue.evidence.reading import Formats, SyslogReader
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.sessions import APART
-from cron2queue.evidence.stamps import Clock, NoStamp
+from cron2queue.evidence.stamps import Clock, NoStamp, State
 
 _LIKE = re.compile(
-    rb"\n(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d):\d\d(?:\.\d{1,9})?"
-    rb"((Z|[+-]\d\d:?\d\d|) ([^ \n:\[<]{1,255}) ([^ \n\[]{1,40})\[)"
+    rb"\n(?P<stamp>(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d):\d\d(?:\.\d{1,9})?)"
+    rb"(?P<like>(?P<zone>Z|[+-]\d\d:?\d\d|) (?P<host>[^ \n:\[<]{1,255}) (?P<tag>[^ \n\[]{1,40})\[)"
 )
 _REST = 30  # blocks that are not tried after one that was of no use
 _UNSURE = frozenset({Op.REBOOT, Op.RESTARTED, Op.LOST})
@@ -44,11 +45,23 @@ class _Crowd:
         self.waiting = 0
 
 
+def is_dense(text: bytes) -> bool:
+    """Whether most lines look like the first that could be cron's: of the same host and daemon."""
+    like = _LIKE.search(text)
+    return like is not None and text.count(like["like"]) * 2 >= text.count(b"\n")
+
+
+def reread(reader: SyslogReader, clock: Clock, before: State, block: Callable[[], bytes]) -> list[Event]:
+    """The events of a block whose batch was of no use, read by a clock that is set back to where it was before it."""
+    clock.restore(before)
+    return reader.events(block())
+
+
 class Condenser:
     """Makes batches of the blocks of one file."""
 
     def __init__(self, reader: SyslogReader, formats: Formats, clock: Clock) -> None:
-        self._reader = reader
+        self.reader = reader
         self._formats = formats
         self._clock = clock
         self._messages: dict[bytes, Messages] = {}
@@ -60,23 +73,16 @@ class Condenser:
             self._resting -= 1
             return None
         like = _LIKE.search(block)
-        if like is None or block.count(like[1]) * 2 < block.count(b"\n"):
+        if like is None or not is_dense(block):
             return None
         before = self._clock.state()
         try:
-            found = _Look(self._known(like[3], like[4]), self._reader, self._clock, like[2]).read(block)
+            found = _Look(self._known(like["host"], like["tag"]), self.reader, self._clock, like).read(block)
         except (_Unsure, NoStamp):
             found = None
         if found is None:
             self._clock.restore(before)
             self._resting = _REST
-            return None
-
-        def again() -> list[Event]:
-            self._clock.restore(before)
-            return self._reader.events(block)
-
-        found.events = again
         return found
 
     def _known(self, host: bytes, tag: bytes) -> Messages:
@@ -91,11 +97,12 @@ class Condenser:
 class _Look:
     """One block."""
 
-    def __init__(self, messages: Messages, reader: SyslogReader, clock: Clock, zone: bytes) -> None:
+    def __init__(self, messages: Messages, reader: SyslogReader, clock: Clock, like: re.Match[bytes]) -> None:
         self._messages = messages
         self._reader = reader
         self._clock = clock
-        self._zone = zone
+        self._zone = like["zone"]
+        self._stamps = [(like["stamp"] + like["zone"], clock.seconds(like["stamp"] + like["zone"]))]
         self._numbers: dict[tuple[object, str], int] = {}
         self._used: list[Message] = []
         self.shares: list[Share] = []
@@ -160,6 +167,7 @@ class _Look:
             shares[share].starts.append(start[2])
             shares[share].ends.append(at)
             ended(pid)
+        self._stamps.append((minute + b":" + seconds + self._zone, at))
         return at
 
     def _share(self, message: Message) -> int:
@@ -256,7 +264,7 @@ class _Look:
             met=self._met(),
             pids=self.pids,
             bare=bool(by_text),
-            events=list,
+            stamps=tuple(self._stamps),
         )
 
     def _sessions_left(self) -> list[Row]:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.blocks import Limits, Tale, blocks
-from cron2queue.evidence.condensing import Condenser
+from cron2queue.evidence.condensing import Condenser, reread
 from cron2queue.evidence.filtering import sieved, worth_sieving
+from cron2queue.evidence.helping import helped, worth_help
 from cron2queue.evidence.inputs import LogFile, LogSet
 from cron2queue.evidence.log_format import Event, Op
 from cron2queue.evidence.reading import Formats, JournalReader, Reader, SyslogReader, new_formats, reader_of
@@ -89,39 +91,52 @@ def _file(
 ) -> Iterator[list[Event] | Batch]:
     account = _Account(file=file, clock=clock.afresh(), look=look)
     condenser: Condenser | None = None
-    for reader, block in _blocks(file, clock, stamps, formats, look):
-        account.block(reader, block)
-        if together and condenser is None and isinstance(reader, SyslogReader):
-            condenser = Condenser(reader, formats, clock)
-        batch = condenser.batch(block) if condenser is not None else None
-        if batch is not None:
-            account.reached(batch.first, batch.last, starts=True)
-            yield batch
-        elif events := reader.events(block):
-            account.events(events)
-            yield events
+    for reader, block in _blocks(file, clock, stamps, formats, look, together=together):
+        if isinstance(block, bytes):
+            account.block(reader, block)
+            if together and condenser is None and isinstance(reader, SyslogReader):
+                condenser = Condenser(reader, formats, clock)
+            read = _in_short(condenser, clock, block) or reader.events(block)
+        else:
+            read = block
+        if isinstance(read, Batch):
+            account.reached(read.first, read.last, starts=True)
+            yield read
+        elif read:
+            account.events(read)
+            yield read
         if look.progress is not None:
             look.progress(look.tale.bytes_read, look.total)
     account.close([stamp for stamp in stamps if stamp is not None])
 
 
+def _in_short(condenser: Condenser | None, clock: Clock, block: bytes) -> Batch | None:
+    before = clock.state()
+    batch = None if condenser is None else condenser.batch(block)
+    if batch is not None and condenser is not None:
+        batch.events = partial(reread, condenser.reader, clock, before, lambda: block)
+    return batch
+
+
 def _blocks(
-    file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look
-) -> Iterator[tuple[Reader, bytes]]:
-    """The file's blocks and who reads them; those of a large syslog are sieved first."""
+    file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look, *, together: bool
+) -> Iterator[tuple[Reader, bytes | Batch]]:
+    """The file's blocks and who reads them; those of a large syslog are sieved first, or made by several."""
     reading = blocks(file, look.tale, look.limits)
     block = next(reading, None)
     if block is None:
         return
     reader = reader_of(block, formats, clock)
+    fewer: Iterator[bytes | Batch] | None = None
     if isinstance(reader, SyslogReader) and worth_sieving(file, stamps):
-        fewer = sieved(file, look.tale)
-        if fewer is not None:
-            reading.close()
-            yield from ((reader, each) for each in fewer)
-            return
-    yield reader, block
-    yield from ((reader, each) for each in reading)
+        many = together and worth_help(file)
+        fewer = helped(file, clock, stamps, reader, look.tale) if many else sieved(file, look.tale)
+    if fewer is None:
+        yield reader, block
+        fewer = reading
+    else:
+        reading.close()
+    yield from ((reader, each) for each in fewer)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -101,9 +101,9 @@ class Clock(LocalTime):
     """
 
     def __init__(self, zone: tzinfo, year: int, newest: datetime) -> None:
-        self._zone = zone
+        self.zone = zone
+        self.newest = newest
         self._year = year
-        self._newest = newest
         self._last: datetime | None = None
         self._folded = False
         self._hours: dict[bytes, float] = {}
@@ -111,7 +111,17 @@ class Clock(LocalTime):
 
     def afresh(self) -> "Clock":
         """The same clock before its first line."""
-        return Clock(self._zone, self._year, self._newest)
+        return Clock(self.zone, self._year, self.newest)
+
+    @property
+    def year(self) -> int:
+        """That of the latest line."""
+        return self._year
+
+    def begin(self, year: int) -> None:
+        """Start again, at a line of this year."""
+        self._year, self._last, self._folded, self._day = year, None, False, b""
+        self._hours.clear()
 
     def seconds(self, stamp: bytes) -> float:
         """Seconds since 1970; raises NoStamp."""
@@ -148,7 +158,7 @@ class Clock(LocalTime):
 
     def of(self, year: int, month: int, day: int, hour: int, minute: int, second: float) -> float:
         """Seconds since 1970 of a wall time with a known year."""
-        if year > self._newest.year + 1:
+        if year > self.newest.year + 1:
             raise NoStamp(str(year))
         return self._resolve(datetime(year, month, day, hour, minute)) + second
 
@@ -165,7 +175,7 @@ class Clock(LocalTime):
         wall = _wall(stamp, self._year)
         if self._last is None:
             return wall
-        if wall < self._last - _SLACK and _wall(stamp, self._year + 1) <= self._newest + _SLACK:
+        if wall < self._last - _SLACK and _wall(stamp, self._year + 1) <= self.newest + _SLACK:
             self._year += 1
             return _wall(stamp, self._year)
         if wall > self._last + _NEARLY_A_YEAR:  # a line of last December that came late, among those of January
@@ -174,12 +184,12 @@ class Clock(LocalTime):
 
     def _iso_hour(self, stamp: bytes, offset: bytes) -> float:
         moment = _iso(stamp)
-        if moment.year > self._newest.year + 1:
+        if moment.year > self.newest.year + 1:
             raise NoStamp(stamp)
         hour = moment.replace(minute=0, second=0, microsecond=0)
         self._year = moment.year
         if moment.tzinfo is not None:
-            self._last = moment.astimezone(self._zone).replace(tzinfo=None)
+            self._last = moment.astimezone(self.zone).replace(tzinfo=None)
             return self._remember(stamp[:13] + offset, stamp[:10], hour.timestamp())
         if self._plain(hour):
             return self._remember(stamp[:13] + offset, stamp[:10], self._resolve(hour))
@@ -196,16 +206,16 @@ class Clock(LocalTime):
     def _plain(self, wall: datetime) -> bool:
         """Whether the zone's clock is not changed within this hour."""
         first, last = wall.replace(minute=0, second=0), wall.replace(minute=59, second=59)
-        offsets = {each.replace(tzinfo=self._zone, fold=fold).utcoffset() for each in (first, last) for fold in (0, 1)}
+        offsets = {each.replace(tzinfo=self.zone, fold=fold).utcoffset() for each in (first, last) for fold in (0, 1)}
         return len(offsets) == 1
 
     def _resolve(self, wall: datetime) -> float:
-        if not _is_repeated(wall, self._zone):
+        if not _is_repeated(wall, self.zone):
             self._folded = False
-        elif self._last is not None and _is_repeated(self._last, self._zone) and wall < self._last:
+        elif self._last is not None and _is_repeated(self._last, self.zone) and wall < self._last:
             self._folded = True
         self._last = wall
-        return wall.replace(tzinfo=self._zone, fold=int(self._folded)).astimezone(UTC).timestamp()
+        return wall.replace(tzinfo=self.zone, fold=int(self._folded)).astimezone(UTC).timestamp()
 
 
 def _number(digits: bytes) -> int:

@@ -1,8 +1,11 @@
 """Reading whole blocks at once says just what reading line by line says, whatever stands in the log."""
 
 import random
-from datetime import UTC, datetime, timedelta
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -178,17 +181,97 @@ def test_both_ways_give_the_same_book(
     assert any(taken) or style in ("by_session", "by_text", "starts_only")
 
 
+def quiet(log: Path, style: str) -> Path:
+    """A log of runs that are over long before the next begins."""
+    chance = random.Random(3)
+    host = Host(chance, style)
+    for minute in range(6_000):
+        getattr(host, style)(minute * 60.0, minute * 60.0 + 5, "root", COMMANDS[minute % 5], 2 * minute + 300, 2 * minute + 301)
+    log.write_bytes(written(host, chance, STARTS[2], stamps="plain", disorder=0))
+    return log
+
+
 @pytest.mark.parametrize("style", [style for style in STYLES if style != "by_session"])
 def test_all_blocks_of_a_quiet_log_are_taken_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[bool], style: str
 ) -> None:
     monkeypatch.setattr("cron2queue.evidence.blocks.BLOCK", 90_000)
-    chance = random.Random(3)
-    host = Host(chance, style)
-    for minute in range(6_000):
-        getattr(host, style)(minute * 60.0, minute * 60.0 + 5, "root", COMMANDS[minute % 5], 2 * minute + 300, 2 * minute + 301)
-    log = tmp_path / "syslog"
-    log.write_bytes(written(host, chance, STARTS[2], stamps="plain", disorder=0))
-    gather([log], journal=None, observations=None, files=[table()], zone=UTC, at=NOW)
+    gather([quiet(tmp_path / "syslog", style)], journal=None, observations=None, files=[table()], zone=UTC, at=NOW)
     assert len(taken) > 3
     assert all(taken)
+
+
+@pytest.fixture
+def helpers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Two helpers for each log, however small; the numbers of their processes."""
+    for name, value in (("SMALLEST", 1), ("PIECE", 8_000), ("_PROBED", 40_000)):
+        monkeypatch.setattr(f"cron2queue.evidence.helping.{name}", value)
+    monkeypatch.setattr("cron2queue.evidence.helping._helpers", lambda: 2)
+    monkeypatch.setattr("cron2queue.evidence.filtering.SMALLEST", 1)
+    started: list[int] = []
+    start = subprocess.Popen
+
+    def noted(*words: Any, **more: Any) -> "subprocess.Popen[bytes]":
+        helper = start(*words, **more)
+        if words[0][0] == sys.executable:
+            started.append(helper.pid)
+        return helper
+
+    monkeypatch.setattr("cron2queue.evidence.helping.subprocess.Popen", noted)
+    return started
+
+
+@pytest.mark.parametrize("stamps", ["plain", "iso", "mixed"])
+@pytest.mark.parametrize("style", ["numbered", "with_sessions", "by_session", "by_text"])
+@pytest.mark.parametrize("seed", range(3))
+def test_helpers_give_the_same_book(tmp_path: Path, helpers: list[int], seed: int, style: str, stamps: str) -> None:
+    log = tmp_path / "syslog"
+    log.write_bytes(log_of(seed, style, stamps=stamps))
+    look(log, files=[table()], zone=BERLIN)
+    assert len(helpers) == 2
+    assert not [number for number in helpers if Path(f"/proc/{number}").exists()]
+
+
+def test_helpers_tell_of_a_quiet_log_in_short(tmp_path: Path, helpers: list[int], taken: list[bool]) -> None:
+    log = quiet(tmp_path / "syslog", "numbered")
+    book, _ = look(log, files=[table()])
+    assert book.runs == 6_000
+    assert len(helpers) == 2
+    assert len(taken) > 90
+    assert all(taken)
+
+
+def test_a_helper_that_dies_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: list[int]) -> None:
+    monkeypatch.setattr("cron2queue.evidence.helping._PROGRAM", "raise SystemExit(1)")
+    log = tmp_path / "syslog"
+    log.write_bytes(log_of(1, "numbered"))
+    look(log, files=[table()], zone=BERLIN)
+    assert len(helpers) == 2
+
+
+def test_a_zone_that_cannot_be_sent_is_read_without_helpers(tmp_path: Path, helpers: list[int]) -> None:
+    class Local(tzinfo):
+        def utcoffset(self, when: datetime | None) -> timedelta:
+            return timedelta(hours=1)
+
+        def dst(self, when: datetime | None) -> timedelta:
+            return timedelta(0)
+
+        def tzname(self, when: datetime | None) -> str:
+            return "here"
+
+    log = tmp_path / "syslog"
+    log.write_bytes(log_of(2, "numbered"))
+    book, _ = look(log, files=[table()], zone=Local())
+    assert book.runs > 1_000
+
+
+@pytest.mark.parametrize("size", [100, 70_000, 200_000])
+def test_a_long_line_does_not_hide_its_neighbours_from_helpers(tmp_path: Path, helpers: list[int], size: int) -> None:
+    lines = log_of(4, "numbered").splitlines(keepends=True)
+    lines.insert(700, lines[700].rstrip(b"\n") + b"x" * size + b"\n")
+    log = tmp_path / "syslog"
+    log.write_bytes(b"".join(lines))
+    book = gather([log], journal=None, observations=None, files=[table()], zone=BERLIN, at=NOW)
+    log.write_bytes(b"".join(lines[:700] + lines[701:]))
+    assert 0 <= book.runs - gather([log], journal=None, observations=None, files=[table()], zone=BERLIN, at=NOW).runs <= 1
