@@ -211,7 +211,8 @@ def _age_limit(kind: Character, jobs: Iterable[PlannedJob]) -> float:
     return max([kind.age_limit, *(int(2 * (job.settings.timeout or 0)) for job in jobs)])
 
 
-def _queues(jobs: Iterable[PlannedJob]) -> tuple[list[QueueSettings], dict[str, str]]:
+def queues_of(jobs: Iterable[PlannedJob]) -> tuple[list[QueueSettings], dict[str, str]]:
+    """The queues that the jobs wait in, and why each has its size."""
     queues, whys = [], {}
     by_name: dict[str, list[PlannedJob]] = {}
     for job in jobs:
@@ -237,13 +238,14 @@ def build(audit: Audit, project: Project, *, owners: Mapping[str, str | None]) -
     order = {file.path: number for number, file in enumerate(audit.files)}
     verdicts = sorted(audit.verdicts, key=lambda each: (order[each.path], each.entry.number))
     users = [each.entry.user or owners.get(each.path) for each in verdicts]
-    main = _main_user(user for user, each in zip(users, verdicts, strict=True) if each.decision in MIGRATED)
+    migrated = [user for user, each in zip(users, verdicts, strict=True) if each.decision in MIGRATED]
+    main = _main_user(migrated or users)
     names = unique(each.name for each in verdicts)
     jobs = [
         builder.job(verdict, name, user, _queue_name(verdict, user, main))
         for verdict, name, user in zip(verdicts, names, users, strict=True)
     ]
-    queues, whys = _queues(jobs)
+    queues, whys = queues_of(jobs)
     return Built(plan=Plan(project=project, queues=tuple(queues), jobs=tuple(jobs)), whys=whys)
 
 

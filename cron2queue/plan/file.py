@@ -15,6 +15,7 @@ from tomlkit import comment, item, nl, table
 from tomlkit.items import Table
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.plan.builder import queues_of
 from cron2queue.plan.keys import (
     FACTS,
     HEADING,
@@ -32,7 +33,7 @@ from cron2queue.runtime.settings import FORMAT_VERSION, PLAN_NAME
 from cron2queue.text import cut, safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, MutableMapping
+    from collections.abc import Iterator, Mapping, MutableMapping, Sequence
     from pathlib import Path
 
     from tomlkit import TOMLDocument
@@ -177,6 +178,24 @@ def _gone(document: Mapping[str, Any], jobs: Mapping[str, PlannedJob]) -> Iterat
             yield name
 
 
+def _as_decided(jobs: Mapping[str, PlannedJob], document: Mapping[str, Any], base: Generated) -> Iterator[PlannedJob]:
+    """The jobs with the decisions and the queues that will stand in the file."""
+    for name, job in jobs.items():
+        held = document.get("jobs", {}).get(name, {})
+        decision = _effective(job, held, base.get("jobs", {}).get(name, {}))
+        queue = str(held.get("queue", job.settings.queue))
+        yield replace(job, settings=replace(job.settings, decision=decision.lower(), queue=queue))
+
+
+def _merge_queues(merger: _Merger, fresh: Plan, jobs: Sequence[PlannedJob], whys: Mapping[str, str]) -> None:
+    """Each queue that a job waits in by our choice; one that somebody has named is theirs to describe."""
+    chosen = {job.settings.queue for job in fresh.jobs}
+    queues, reasons = queues_of(job for job in jobs if job.settings.queue in chosen)
+    found = {queue.name: queue for queue in (*fresh.queues, *queues)}
+    for name, queue in sorted(found.items()):
+        merger.put("queues", name, queue_values(queue), QUEUE_WORDS, (reasons.get(name) or whys.get(name, ""),))
+
+
 def _merge_jobs(merger: _Merger, jobs: Mapping[str, PlannedJob], base: Generated) -> None:
     for name, job in jobs.items():
         held = merger.document.get("jobs", {}).get(name, {})
@@ -206,9 +225,8 @@ def merge(
     check_keys(source, document)
     merger = _Merger(document, base, forced)
     merger.put("project", "", project_values(fresh.project), PROJECT_KEYS, ())
-    for queue in fresh.queues:
-        merger.put("queues", queue.name, queue_values(queue), QUEUE_WORDS, (whys.get(queue.name, ""),))
     jobs = matched(fresh, document)
+    _merge_queues(merger, fresh, [*_as_decided(jobs, document, base)], whys)
     _merge_jobs(merger, jobs, base)
     new = merger.text()
     # Read back as a whole: what is written is what everybody will read.

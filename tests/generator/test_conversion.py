@@ -307,3 +307,19 @@ def test_an_entry_that_is_moved_keeps_its_own_zone(convert: Convert) -> None:
     assert moved.draft.refused == {}
     timers = [each.content for each in moved.product.artifacts if each.path.endswith(".timer")]
     assert [b"America/New_York" in each for each in timers] == [True]
+
+
+@pytest.mark.parametrize("decision", ["queue", "split"])
+def test_every_entry_can_be_decided_otherwise_by_that_one_word(decision: str, convert: Convert, tmp_path: Path) -> None:
+    convert(SHOP)
+    before = (tmp_path / "out/cron2queue.toml").read_text()
+    prepared = convert(SHOP, edit=lambda plan: re.sub(r'decision = "\w+"', f'decision = "{decision}"', plan))
+    assert prepared.draft.refused == {}
+    jobs = prepared.merged.plan.jobs
+    assert {job.settings.decision for job in jobs} == {decision}
+    queues = {queue.name for queue in prepared.merged.plan.queues}
+    assert {job.settings.queue for job in jobs} <= queues
+    assert all(f"[queues.{name}]" in (tmp_path / "out/cron2queue.toml").read_text() for name in queues)
+    again = convert(SHOP)
+    assert {str(change.fate) for change in again.changes} == {"same"}
+    assert before.count("[queues.") < len(queues)
