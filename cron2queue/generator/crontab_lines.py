@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -42,10 +43,12 @@ def _before_command(move: Move) -> str:
     text = to_text(move.entry.raw)[: move.entry.command_column - 1]
     if not is_moved(move):
         return text
-    wanted, written = move.job.settings.schedule or "", move.entry.schedule_text
-    if any(character in wanted for character in "\r\n\0") or text.count(written) != 1:
-        raise CannotConvert("the plan's new schedule cannot be put into the line")
-    return text.replace(written, wanted, 1)
+    wanted = move.job.settings.schedule or ""
+    # The fields may stand apart by any blanks.
+    written = re.compile(r"[ \t]+".join(map(re.escape, move.entry.schedule_text.split())))
+    if any(character in wanted for character in "\r\n\0") or len(written.findall(text)) != 1:
+        raise CannotConvert("the plan's new schedule cannot be put into the line", remedy="change the line itself")
+    return written.sub(lambda _: wanted, text, count=1)
 
 
 def moved_line(move: Move) -> bytes:

@@ -102,9 +102,20 @@ def project_of(before: Before, choices: Choices, path: Path) -> Project:
         document = source.document()
         check_keys(source, document)
         known = read_project(source, document, known)
+        _check_engines(source, document, known.engine)
     project = replace(known, **choices.explicit)
     engine_named(project.engine)
     return project
+
+
+def _check_engines(source: PlanText, document: Mapping[str, Any], engine: str) -> None:
+    """An engine that nobody knows is told with its line."""
+    single = document.get("engines", {})
+    for table, key, word in (("project", "engine", engine), *(("engines", name, word) for name, word in single.items())):
+        try:
+            engine_named(str(word))
+        except UsageError as trouble:
+            raise source.wrong(trouble.message, table=table, key=key, remedy=trouble.remedy) from None
 
 
 def _check_only(only: frozenset[str], merged: Merged) -> None:

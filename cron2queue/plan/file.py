@@ -29,7 +29,7 @@ from cron2queue.plan.keys import (
 from cron2queue.plan.model import Plan, PlannedJob
 from cron2queue.plan.reading import PlanText, check_keys, read_jobs, read_project, read_settings
 from cron2queue.redaction import redact
-from cron2queue.runtime.settings import FORMAT_VERSION, PLAN_NAME
+from cron2queue.runtime.settings import FORMAT_VERSION, PLAN_NAME, JobSettings, Overlap
 from cron2queue.text import cut, safe_text
 
 if TYPE_CHECKING:
@@ -196,12 +196,18 @@ def _merge_queues(merger: _Merger, fresh: Plan, jobs: Sequence[PlannedJob], whys
         merger.put("queues", name, queue_values(queue), QUEUE_WORDS, (reasons.get(name) or whys.get(name, ""),))
 
 
+def _fitting(settings: JobSettings, decision: Decision) -> JobSettings:
+    """What was chosen for a queue is not proposed to a lock, which has no memory."""
+    forgetful = decision is Decision.GUARD and settings.overlap in (Overlap.MERGE, Overlap.QUEUE, Overlap.REPLACE)
+    return replace(settings, overlap=Overlap.SKIP) if forgetful else settings
+
+
 def _merge_jobs(merger: _Merger, jobs: Mapping[str, PlannedJob], base: Generated) -> None:
     for name, job in jobs.items():
         held = merger.document.get("jobs", {}).get(name, {})
         decision = _effective(job, held, base.get("jobs", {}).get(name, {}))
         remarks = tuple(filter(None, (job.because, *job.notes)))
-        merger.put("jobs", name, job_values(job.settings, decision), JOB_WORDS, remarks)
+        merger.put("jobs", name, job_values(_fitting(job.settings, decision), decision), JOB_WORDS, remarks)
         if job.verdict:  # a spread start counts as an edit, so that it stays in later runs
             merger.generated["jobs"][name]["schedule"] = job.verdict.entry.schedule_text
 

@@ -184,13 +184,14 @@ def read_jobs(
             known = frozenset(settings.jobs)
             raise source.wrong(f"no job is named {name!r}", table="engines", key=name, remedy=did_you_mean(name, known))
         if not isinstance(word, str):
-            raise source.wrong(f"engines.{name} must be a name", table="engines", key=name)
+            remedy = "write the name of an engine in quotes"
+            raise source.wrong(f"engines.{name} must be a name", table="engines", key=name, remedy=remedy)
     jobs = []
     for name, job in fresh.items():
         table = settings.jobs[name]
         if table.decision.upper() not in Decision.__members__:
-            words = ", ".join(each.lower() for each in Decision)
-            raise source.wrong(f"{table.decision!r} is no decision: {words}", table=f"jobs.{name}", key="decision")
+            remedy = did_you_mean(table.decision, frozenset(each.lower() for each in Decision))
+            raise source.wrong(f"{table.decision!r} is no decision", table=f"jobs.{name}", key="decision", remedy=remedy)
         if settings.queues and table.decision in ("queue", "split") and table.queue not in settings.queues:
             remedy = did_you_mean(table.queue, frozenset(settings.queues))
             raise source.wrong(f"there is no queue {table.queue!r}", table=f"jobs.{name}", key="queue", remedy=remedy)

@@ -309,6 +309,16 @@ def test_an_entry_that_is_moved_keeps_its_own_zone(convert: Convert) -> None:
     assert [b"America/New_York" in each for each in timers] == [True]
 
 
+def test_an_entry_of_a_queue_that_is_to_be_guarded_gets_what_a_lock_can_do(convert: Convert) -> None:
+    text = "# cron2queue: user-waits=yes lost-on-failure=yes\n*/5 * * * * root bin/send-mails\n"
+    assert convert(text).merged.plan.jobs[0].settings.overlap == "merge"
+    guarded = convert(text, edit=lambda plan: plan.replace('decision = "queue"', 'decision = "guard"'))
+    assert guarded.draft.refused == {}
+    assert guarded.merged.plan.jobs[0].settings.overlap == "skip"
+    own = convert(text, edit=lambda plan: plan.replace('overlap = "skip"', 'overlap = "replace"'))
+    assert "cannot replace" in own.draft.refused["send-mails"]
+
+
 @pytest.mark.parametrize("decision", ["queue", "split"])
 def test_every_entry_can_be_decided_otherwise_by_that_one_word(decision: str, convert: Convert, tmp_path: Path) -> None:
     convert(SHOP)
@@ -323,3 +333,37 @@ def test_every_entry_can_be_decided_otherwise_by_that_one_word(decision: str, co
     again = convert(SHOP)
     assert {str(change.fate) for change in again.changes} == {"same"}
     assert before.count("[queues.") < len(queues)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "table", "meant"),
+    [
+        (('engine = "sqlqueue"', 'engine = "sqlque"'), "project", "sqlqueue"),
+        (("[project]", '[engines]\nimport-orders = "systemdd"\n[project]'), "engines", "systemd"),
+        (('decision = "keep"', 'decision = "keeep"'), "jobs", "keep"),
+    ],
+    ids=["engine", "engine of one job", "decision"],
+)
+def test_a_misspelt_word_is_told_with_its_line_and_what_was_meant(
+    mistake: tuple[str, str], table: str, meant: str, convert: Convert, tmp_path: Path
+) -> None:
+    convert(SHOP)
+    with pytest.raises(UsageError) as told:
+        convert(SHOP, edit=lambda plan: plan.replace(*mistake, 1))
+    lines = (tmp_path / "out/cron2queue.toml").read_text().splitlines()
+    number = int(told.value.place.rpartition(":")[2])
+    assert mistake[1].rpartition("= ")[2].partition("\n")[0] in lines[number - 1], table
+    assert told.value.remedy == f"did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("blanks", ["*/5\t*\t*\t*\t*\t", "*/5  *   * * *      ", "  */5 * * \t * * "])
+@pytest.mark.parametrize("decision", ["keep", "queue", "guard"])
+def test_another_time_can_be_planned_whatever_blanks_stand_between_the_fields(
+    decision: str, blanks: str, convert: Convert, tmp_path: Path
+) -> None:
+    line = f"{blanks}root bin/work\n"
+    convert(line, decisions={"work": decision})
+    moved = convert(line, edit=lambda plan: re.sub(r'schedule = "[^"]*"', 'schedule = "2-59/5 * * * *"', plan))
+    assert moved.draft.refused == {}
+    assert lines(tmp_path)[-1].lstrip().startswith("2-59/5 * * * *")
+    assert re.search(r"\broot\b", lines(tmp_path)[-1])
