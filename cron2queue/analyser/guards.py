@@ -66,7 +66,12 @@ def holds_lock(command: str) -> bool:
     """A known lock tool, or a test by hand (`pgrep`, a lock file), keeps two copies apart, well or badly."""
     if not _WORD.search(command):
         return False
-    return bool(locks_of(command)) or any(each.program in _BY_HAND for each in invocations(command)) or _by_file(command)
+    return bool(locks_of(command)) or _by_program(command) or _by_file(command)
+
+
+def _by_program(command: str) -> bool:
+    programs = (program for each in invocations(command) for program in (each.program, *(w.program for w in each.wrappers)))
+    return any(program in _BY_HAND for program in programs)
 
 
 def _by_file(command: str) -> bool:

@@ -64,6 +64,7 @@ WRAPPERS: dict[str, Spec] = {
     "lckdo": _spec("-W -E", 1),
     "lockrun": _spec("-L --lockfile -w --maxtime"),
     "with-lock-ex": _spec("", 1),
+    "solo": _spec(),
     "cronitor": _spec("", 2),
     "xvfb-run": _spec("-n --server-num -s --server-args -e -f -p -w"),
     "ssh": _spec("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1),

@@ -184,12 +184,15 @@ _TO_SETTLE = frozenset({"both-day-fields", "skipped-months", "redirect-order", "
 
 
 def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
-    """What stays is not approved of while its line hardly says what was meant."""
+    """What stays is not approved of, nor guarded, while its line hardly says what was meant."""
+    mistaken = next((each for each in findings if is_mistaken(each)), None)
+    if mistaken is not None:
+        because = f"hardly what was meant: {mistaken.message} ({mistaken.confidence})"
+        if ruling.decision in (Decision.QUEUE, Decision.SPLIT):
+            return replace(ruling, because=f"{because}; {ruling.because}")
+        return _Ruling(decision=Decision.FIX, because=because)
     if ruling.decision not in (Decision.KEEP, Decision.ASK):
         return ruling
-    for finding in findings:
-        if is_mistaken(finding):
-            return _Ruling(decision=Decision.FIX, because=f"hardly what was meant: {finding.message} ({finding.confidence})")
     doubt = next((each for each in findings if each.severity is not Severity.NOTE and each.rule in _TO_SETTLE), None)
     return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")
 

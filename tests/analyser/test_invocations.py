@@ -13,6 +13,7 @@ from cron2queue.analyser.invocations import invocations, main_invocation
         ("flock -xn /tmp/l -c 'php a.php'", "php", ("a.php",)),
         ("sudo -u www-data php /x.php", "php", ("/x.php",)),
         ("su - deploy -c 'cd /x; rake a:b'", "rake", ("a:b",)),
+        ("solo -port=2050 ./symfony log:rotate", "symfony", ("log:rotate",)),
         ("bash -lc 'ruby x.rb'", "ruby", ("x.rb",)),
         ("nice -n 10 ionice -c3 rsync a b", "rsync", ("a", "b")),
         ("nice -19 rsync a", "rsync", ("a",)),
@@ -111,6 +112,8 @@ def test_a_chore_is_the_job_only_where_nothing_else_is(command: str, program: st
         "test -e /run/x && exit; touch /run/x; /opt/a; rm -f /run/x",
         "[ ! -e /run/x.pid ] && { echo $$ > /run/x.pid; /opt/a; rm /run/x.pid; }",
         "mkdir /run/x.lock && { /opt/a; rmdir /run/x.lock; }",
+        "cronic solo -silent -port=2037 ./symfony sphinx:rebuild",
+        "pgrep -f a.php || php a.php",
     ],
 )
 def test_a_file_that_is_looked_for_and_made_is_a_lock_by_hand(command: str) -> None:

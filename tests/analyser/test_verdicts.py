@@ -242,3 +242,18 @@ def test_a_command_that_ends_in_a_carriage_return_is_corrected_and_not_approved_
     result = judged("# from Windows\r\n0 3 * * * root /opt/backup.sh\r\n").verdicts[0]
     assert result.decision is Decision.FIX
     assert "carriage return" in result.because
+
+
+@pytest.mark.parametrize(
+    ("line", "decision"),
+    [
+        ("*/5 * * * * cd /var/www && php wp-cron.php", Decision.FIX),
+        ("* 3 * * * www-data php /x/sync_stock.php", Decision.FIX),
+        ("*/5 * * * * www-data php /x/sync_stock.php", Decision.GUARD),
+        ("* 3 * * * www-data php /x/import_orders.php", Decision.QUEUE),
+    ],
+)
+def test_what_is_hardly_meant_is_corrected_before_it_is_guarded(line: str, decision: Decision) -> None:
+    result = verdict(f"{line}\n")
+    assert result.decision is decision
+    assert ("hardly what was meant" in result.because) == (decision is not Decision.GUARD)
