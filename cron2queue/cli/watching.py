@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from cron2queue.cli.operation import Operation
 from cron2queue.cli.schedules import missed_ticks
 from cron2queue.cli.screens.canvas import as_json, canvas, put, styled
-from cron2queue.cli.screens.page import status_page
+from cron2queue.cli.screens.page import status_page, trouble_page
 from cron2queue.cli.screens.records import status_record
 from cron2queue.cli.screens.status import status_lines
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain
@@ -31,14 +32,21 @@ def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Show:
-    """How to look and where to put what was seen."""
+    """How to look and where to put what was seen; `away` is put into a file whose picture would be out of date."""
 
     render: Callable[[], str]
     output: Path | None
+    away: Callable[[Cron2QueueError], str] | None = None
 
     def put(self) -> None:
         """Look once and put it there."""
-        put(self.render(), self.output)
+        try:
+            text = self.render()
+        except Cron2QueueError as trouble:
+            if self.away is not None and self.output is not None:
+                put(self.away(trouble), self.output)
+            raise
+        put(text, self.output)
 
 
 def shown_once(
@@ -52,6 +60,7 @@ def shown_once(
     every: float,
 ) -> Show:
     """The look in one of the formats."""
+    refresh = max(1, round(every)) if every else 0
 
     def render() -> str:
         room = canvas(width=width, color=color, ascii_only=ascii_only, to_file=output is not None)
@@ -59,10 +68,13 @@ def shown_once(
         if format == "json":
             return as_json(status_record(status, judgements))
         if format == "html":
-            return status_page(status, judgements, refresh_seconds=max(1, round(every)) if every else 0)
+            return status_page(status, judgements, refresh_seconds=refresh)
         return styled(room, status_lines(status, judgements, room))
 
-    return Show(render=render, output=output)
+    def away(trouble: Cron2QueueError) -> str:
+        return trouble_page(trouble, datetime.now(UTC), refresh_seconds=refresh)
+
+    return Show(render=render, output=output, away=away if format == "html" else None)
 
 
 def repeated(show: Show, every: float, *, live: bool) -> None:

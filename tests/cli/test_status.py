@@ -251,6 +251,38 @@ def test_the_page_is_self_contained_and_has_nothing_to_press(sqlite_database: Da
     assert "default-src 'none'" in target.read_text() and 'http-equiv="refresh"' not in target.read_text()
 
 
+def test_a_page_on_a_wall_does_not_stay_well_when_the_database_is_away(sqlite_database: Database, tmp_path: Path) -> None:
+    target = tmp_path / "status.html"
+    arguments = ("status", "--format", "html", "-o", str(target), "--database")
+    assert run(*arguments, sqlite_database.url).status == 0
+    assert "All well" in target.read_text()
+    ran = run(*arguments, "mysql://root:hunter2hunter2@127.0.0.1:1/x")
+    assert ran.status == 69 and ran.out == ""
+    page = target.read_text()
+    assert "The job table cannot be looked at" in page and "does not answer" in page and "Check that the server runs" in page
+    assert "All well" not in page and "No queue yet" not in page and "hunter2" not in page
+    assert run(*arguments, sqlite_database.url).status == 0 and "All well" in target.read_text()
+
+
+def test_a_watched_page_says_so_while_the_database_is_away_and_comes_back(sqlite_database: Database, tmp_path: Path) -> None:
+    target, file = tmp_path / "status.html", Path(sqlite_database.address.database)
+    os.mkfifo(target)  # each page is read as it is written
+    file.rename(file.with_name("away.db"))
+    process = start(
+        "status", "--watch", "--every", "0.2", "--format", "html", "-o", str(target), "--database", sqlite_database.url
+    )
+    try:
+        first = target.read_text()
+        assert "cannot be looked at" in first and 'http-equiv="refresh"' in first
+        file.with_name("away.db").rename(file)
+        while "All well" not in target.read_text():
+            pass
+    finally:
+        process.terminate()
+        process.communicate()
+    assert process.returncode == 143
+
+
 def test_an_output_that_cannot_be_written_is_told(sqlite_database: Database) -> None:
     ran = run("status", "--database", sqlite_database.url, "--format", "html", "-o", "/no/such/folder/x.html")
     assert ran.status == 2 and "/no/such/folder/x.html: cannot be written" in ran.err

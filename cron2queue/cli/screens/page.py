@@ -5,12 +5,14 @@ Every decision is made here; the template loops and shows. Foreign text is made 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from urllib.parse import quote
 
 from cron2queue import __version__
 from cron2queue.bundled import data_root
 from cron2queue.cli.screens.page_tables import Table, tables
 from cron2queue.cli.screens.words import duration, plural, share, shown
+from cron2queue.errors import Cron2QueueError
 from cron2queue.runtime.health import Judgement, Level, troubles, worst
 from cron2queue.runtime.sight.views import QueueView, StatusView
 
@@ -70,10 +72,39 @@ class Page:
     version: str
     refresh_seconds: int
     refresh_note: str
+    answered: bool = True
 
 
 def status_page(status: StatusView, judgements: Sequence[Judgement], *, refresh_seconds: int = 0) -> str:
     """The page. With `refresh_seconds` the browser loads it again by itself, for a page that is written again and again."""
+    return _rendered(page_of(status, judgements, refresh_seconds=refresh_seconds))
+
+
+def trouble_page(trouble: Cron2QueueError, at: datetime, *, refresh_seconds: int = 0) -> str:
+    """The page while nothing can be looked at: what stood there before would be taken for the present."""
+    alert = PageAlert(
+        level="critical", word="Critical", subject="database", text=shown(trouble.message), remedy=shown(trouble.remedy)
+    )
+    page = Page(
+        title="CRITICAL · cron2queue",
+        icon=_icon("critical"),
+        level="critical",
+        verdict="The job table cannot be looked at",
+        database="",
+        at=f"tried at {at:%Y-%m-%d %H:%M:%S} UTC",
+        summary="nothing is known of the queues",
+        alerts=(alert,),
+        queues=(),
+        tables=(),
+        version=__version__,
+        refresh_seconds=refresh_seconds,
+        refresh_note=_refresh_note(refresh_seconds),
+        answered=False,
+    )
+    return _rendered(page)
+
+
+def _rendered(page: Page) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -83,7 +114,7 @@ def status_page(status: StatusView, judgements: Sequence[Judgement], *, refresh_
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html.j2").render(page=page_of(status, judgements, refresh_seconds=refresh_seconds))
+    return environment.get_template("page.html.j2").render(page=page)
 
 
 def page_of(status: StatusView, judgements: Sequence[Judgement], *, refresh_seconds: int = 0) -> Page:
@@ -105,8 +136,12 @@ def page_of(status: StatusView, judgements: Sequence[Judgement], *, refresh_seco
         tables=tuple(tables(status)),
         version=__version__,
         refresh_seconds=refresh_seconds,
-        refresh_note=f"loads again every {refresh_seconds} s" if refresh_seconds else "a still picture",
+        refresh_note=_refresh_note(refresh_seconds),
     )
+
+
+def _refresh_note(refresh_seconds: int) -> str:
+    return f"loads again every {refresh_seconds} s" if refresh_seconds else "a still picture"
 
 
 def _icon(level: str) -> str:

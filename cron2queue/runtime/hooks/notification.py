@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cron2queue.runtime.health import Judgement
 from cron2queue.runtime.hooks.delivery import Delivery, deliver
@@ -12,6 +13,7 @@ from cron2queue.runtime.sight.inspection import Inspection
 from cron2queue.runtime.sight.views import StatusView
 
 _HOUR = 3600
+MOST_FAILURES = 3  # in a row: a hook that cannot be reached is left alone until the next round
 _MOST = 100_000  # told and suppressed in one hour, in the two halves of one mark
 
 
@@ -28,17 +30,22 @@ class Round:
         """Each attempt to tell a hook, with its problem if it had one."""
         for hook in self.hooks:
             found = Occurrences(inspection=self.inspection, marks=self.marks, hook=hook)
+            failures = 0
             for news in found.news(status, judgements):
-                allowed, suppressed = self._allowance(hook, int(status.at.timestamp()) // _HOUR)
-                if not allowed:
+                leave = self._leave(hook, int(status.at.timestamp()) // _HOUR)
+                if leave is None:
                     continue
-                delivery = self.tell(hook, replace(news.event, suppressed=suppressed))
-                if delivery.problem:
+                delivery = self.tell(hook, replace(news.event, suppressed=leave.suppressed))
+                failures = failures + 1 if delivery.problem else 0
+                if delivery.problem:  # what was not heard was not told: it comes again, and does not count
                     news.take_back()
+                    leave.take_back()
                 yield delivery
+                if failures == MOST_FAILURES:
+                    break
 
-    def _allowance(self, hook: Hook, hour: int) -> tuple[bool, int]:
-        """Whether the hook may be told once more in this hour, and how many it was not told since it was told last."""
+    def _leave(self, hook: Hook, hour: int) -> "Leave | None":
+        """Leave to tell the hook once more in this hour; None when it has been told enough."""
         name = f"hook:{hook.name}:allowance"
         for _ in range(20):
             old = self.marks.read(name)
@@ -47,8 +54,15 @@ class Round:
             allowed = told < hook.at_most_per_hour
             new = _packed(hour, told + 1, 0) if allowed else _packed(hour, told, suppressed + 1)
             if self.marks.move(name, old, new):
-                return allowed, suppressed
-        return False, 0
+                return Leave(suppressed, lambda new=new, old=old: self.marks.move(name, new, old or 0)) if allowed else None  # type: ignore[misc]
+        return None
+
+
+class Leave(NamedTuple):
+    """Leave to tell once: how many events were not told since the last one, and how to give the leave back unused."""
+
+    suppressed: int
+    take_back: Callable[[], object]
 
 
 def _packed(hour: int, told: int, suppressed: int) -> int:

@@ -20,7 +20,7 @@ from cron2queue.runtime.sight.views import JobView, MissedTick, StatusView
 
 SETTLING = timedelta(seconds=2)  # transactions that commit late must not be passed by
 EXAMPLES = 5
-OVER_LIMIT = frozenset({"oldest-age", "depth", "no-worker", "unclaimed-kind"})
+OVER_LIMIT = frozenset({"oldest-age", "depth", "refused", "no-worker", "unclaimed-kind"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,15 @@ import pytest
 from databases import Database, open_database
 from scenes import accept, claim, finish, kill, register
 
-from cron2queue.runtime.alerts import AlertSettings
+from cron2queue.runtime.alerts import AlertSettings, QueueAlerts, Threshold
 from cron2queue.runtime.health import judge
 from cron2queue.runtime.hooks.delivery import Delivery
 from cron2queue.runtime.hooks.hook import ALARMS, Event, Hook, Occasion
 from cron2queue.runtime.hooks.marks import Marks
-from cron2queue.runtime.hooks.notification import Round
+from cron2queue.runtime.hooks.notification import MOST_FAILURES, Round
 from cron2queue.runtime.sight.inspection import Inspection
 from cron2queue.runtime.sight.views import MissedTick, StatusView
+from cron2queue.runtime.trouble import QueueFull
 
 DUE = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
 
@@ -30,6 +31,7 @@ class Listener:
     fails: bool = False
     heard: list[Event] = field(default_factory=list)
     ahead: timedelta = timedelta(seconds=60)
+    alerts: AlertSettings = AlertSettings()  # noqa: RUF009
 
     def tell(self, hook: Hook, event: Event) -> Delivery:
         if not self.fails:
@@ -44,7 +46,7 @@ class Listener:
             status = replace(status, at=status.at + self.ahead, **fields)  # type: ignore[arg-type]
             self.ahead += timedelta(seconds=60)
             told = Round(inspection=inspection, marks=Marks(self.database.store()), hooks=self.hooks, tell=self.tell)
-            self.deliveries = list(told.run(status, list(judge(status, AlertSettings()))))
+            self.deliveries = list(told.run(status, list(judge(status, self.alerts))))
         return [f"{event.occasion} {event.subject}: {event.text}" for event in self.heard[before:]]
 
 
@@ -90,6 +92,37 @@ def test_a_hook_that_could_not_be_told_is_told_the_next_time(listener: Listener)
     assert listener.round() == [] and listener.deliveries == [Delivery(hook="page", problem="no route")]
     listener.fails = False
     assert listener.round() == ["dead send-mail: 1 job is dead: order 4711 is unknown"]
+
+
+def test_what_a_hook_did_not_hear_comes_however_long_it_was_away_and_does_not_count(listener: Listener) -> None:
+    listener.hooks = (Hook(name="page", command=("page",), at_most_per_hour=2),)
+    ticks = tuple(MissedTick(name=f"e{n}", schedule="@daily", due=DUE, missed=1, last_seen=None) for n in range(5))
+    listener.fails = True
+    for _ in range(5):
+        assert listener.round(missed=ticks) == []
+        assert len(listener.deliveries) == MOST_FAILURES
+    listener.fails = False
+    assert len(listener.round(missed=ticks[:2])) == 2
+    assert [event.suppressed for event in listener.heard] == [0, 0]
+
+
+def test_one_event_that_a_hook_cannot_bear_keeps_no_other_back(listener: Listener) -> None:
+    ticks = tuple(MissedTick(name=f"e{n}", schedule="@daily", due=DUE, missed=1, last_seen=None) for n in range(5))
+    tell = listener.tell
+    listener.tell = lambda hook, event: Delivery(hook="page", problem="no") if event.subject == "e0" else tell(hook, event)  # type: ignore[method-assign]
+    assert len(listener.round(missed=ticks)) == 4
+    assert listener.round(missed=ticks) == [] and listener.deliveries == [Delivery(hook="page", problem="no")]
+
+
+def test_refused_jobs_are_told_where_the_plan_calls_them_critical(listener: Listener) -> None:
+    store = listener.database.store()
+    store.set_limit("queue", "default", by="t", depth=1)
+    with pytest.raises(QueueFull):
+        accept(store, 2)
+    store.close()
+    assert listener.round() == []
+    listener.alerts = AlertSettings(default=QueueAlerts(refused=Threshold(None, 1)))
+    assert listener.round() == ["over-limit default: 2 jobs were refused in the last hour"]
 
 
 def test_a_queue_over_its_limit_is_told_at_the_change_and_again_after_it_was_well(listener: Listener) -> None:
