@@ -39,6 +39,10 @@ class Op(IntEnum):
     """This daemon reports `detail` ("output", "failures"), so that silence means none."""
 
 
+CUT_USER = "user cut"
+"""The hint of a subject whose user's name may go on."""
+
+
 class Subject(NamedTuple):
     """Whose command; as the daemon logs it. `cut`: the line ends before the command does."""
 

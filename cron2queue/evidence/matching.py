@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cron2queue.crontab.lines import CrontabFile, Entry, EntryId
-from cron2queue.evidence.log_format import Subject
+from cron2queue.evidence.log_format import CUT_USER, Subject
 from cron2queue.evidence.observations import digest_of
 from cron2queue.evidence.wrapping import unwrapped
 from cron2queue.text import to_bytes, to_text
@@ -113,7 +113,10 @@ class Index:
         if hint.startswith("anacron:"):
             return tuple(self._by_line.get(hint, ()))
         command = printed(subject.command)
-        found = self._of_user(self._by_command.get(command, ()), subject.user)
+        pairs = self._by_command.get(command, ())
+        if hint == CUT_USER and all(owner != subject.user for owner, _ in pairs):
+            return self._of_user([(owner and owner[: len(subject.user)], each) for owner, each in pairs], subject.user)
+        found = self._of_user(pairs, subject.user)
         if found or not subject.cut or len(command) < _SHORTEST_PREFIX:
             return found
         similar = [pair for form, pairs in self._by_command.items() if form.startswith(command) for pair in pairs]
@@ -129,7 +132,9 @@ class Index:
 def _forms(entry: Entry) -> Iterator[str]:
     """The ways in which daemons show this entry's command."""
     yield printed(entry.command)
-    yield printed(_before_percent(entry.command_text))
+    before = _before_percent(entry.command_text)
+    yield printed(before)
+    yield printed(before.replace("\\\\", "\\"))  # FreeBSD takes a backslash before another away, too
     inner = unwrapped(entry.command)
     if inner is not None:
         yield printed(inner)

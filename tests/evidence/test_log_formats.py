@@ -9,8 +9,9 @@ from cron2queue.discovery import members
 from cron2queue.evidence.log_format import LogFormat, Sample
 from cron2queue.evidence.runs import Run
 
-from .looking import LOGS, look, look_at
+from .looking import LOGS, crontab, look, look_at
 
+TABLE = crontab("* * * * * root work\n")
 FORMATS = members("cron2queue.evidence.log_formats", LogFormat)
 SAMPLES = [
     pytest.param(each, sample, id=f"{each.name} {number}") for each in FORMATS for number, sample in enumerate(each.samples)
@@ -95,3 +96,77 @@ def test_what_busybox_prints_without_stamps_is_named_as_not_usable() -> None:
     assert runs == []
     assert not book.available
     assert any("no time stamp" in why for why in book.skipped)
+
+
+def supercronic_run(folder: Path, message: str, command: str = '"work"') -> Run:
+    fields = f"iteration=0 job.command={command} job.position=0"
+    text = f'time="2026-11-30T11:06:00Z" level=info msg=starting {fields}\n'
+    text += f'time="2026-11-30T11:06:09Z" level=error msg="error running command: {message}" {fields}\n'
+    return look_at(folder, text)[1][0]
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "signal"),
+    [
+        ("exit status 3", 3, None),
+        ("signal: killed", None, 9),
+        ("signal: segmentation fault (core dumped)", None, 11),
+        ("signal: broken pipe", None, 13),
+        ("signal: bus error", None, 7),
+        ("fork/exec /bin/nosh: no such file or directory", 1, None),
+    ],
+)
+def test_supercronic_tells_how_a_job_failed_in_the_words_of_go(
+    tmp_path: Path, message: str, status: int | None, signal: int | None
+) -> None:
+    run = supercronic_run(tmp_path, message)
+    assert (run.exit_status, run.signal, run.failed) == (status, signal, True)
+
+
+@pytest.mark.parametrize(
+    ("quoted", "command"),
+    [
+        (r'"a \"b\" \\c"', 'a "b" \\c'),
+        (r'"a\tb"', "a\tb"),
+        (r'"tab\x01\u00e9"', "tab\x01é"),
+        (r'"\U0010ffff"', "\U0010ffff"),
+        (r'"\Uffffffff"', "�"),
+        ("plain", "plain"),
+    ],
+)
+def test_supercronic_commands_are_read_as_go_quotes_them(tmp_path: Path, quoted: str, command: str) -> None:
+    assert supercronic_run(tmp_path, "exit status 1", quoted).command == command
+
+
+def test_an_overlapping_job_of_supercronic_is_not_taken_for_a_start_that_was_skipped(tmp_path: Path) -> None:
+    fields = "iteration=0 job.command=work job.position=0"
+    late = 'msg="{}: job is still running since 2026-11-30 11:06:00 +0000 UTC (1m0s elapsed)"'
+    text = f'time="2026-11-30T11:06:00Z" level=info msg=starting {fields}\n'
+    both = []
+    for how in ("overlapping jobs", "not starting"):
+        more = f'time="2026-11-30T11:07:00Z" level=warning {late.format(how)} {fields}\n'
+        both.append(look_at(tmp_path, text + more, files=[TABLE])[0])
+    assert [evidence.starts for book in both for evidence in book.by_entry.values()] == [1, 2]
+
+
+def test_the_longest_user_name_of_solaris_may_be_the_beginning_of_the_true_one(tmp_path: Path) -> None:
+    text = ">  CMD: /opt/poll\n>  {0} 4711 c Mon Nov 30 11:06:00 2026\n<  {0} 4711 c Mon Nov 30 11:06:05 2026\n"
+    file = crontab("* * * * * application /opt/poll\n")
+    assert look_at(tmp_path, text.format("applicat"), files=[file])[0].matched == 1
+    assert look_at(tmp_path, text.format("applica"), files=[file])[0].matched == 0
+    twins = crontab("* * * * * applicat /opt/poll\n* * * * * application /opt/poll\n")
+    (only,) = look_at(tmp_path, text.format("applicat"), files=[twins])[0].by_entry.values()
+    assert only.shares_with == ()
+
+
+def test_a_backslash_that_freebsd_takes_away_does_not_hide_the_entry(tmp_path: Path) -> None:
+    text = "Nov 30 11:06:00 fbsd /usr/sbin/cron[812]: (root) CMD (printf 'a\\n' %F)\n"
+    book, _ = look_at(tmp_path, text, files=[crontab("* * * * * root printf 'a\\\\n' \\%F\n", dialect="freebsd")])
+    assert book.matched == 1
+
+
+def test_output_that_could_not_be_mailed_was_written_all_the_same(tmp_path: Path) -> None:
+    text = "Nov 30 11:06:01 web1 CRON[78]: (root) CMD ([82] job)\n"
+    text += "Nov 30 11:06:02 web1 CRON[78]: (root) MAIL (mailed 12 bytes of output; but got status 0x004b, from MTA\n)\n"
+    text += "Nov 30 11:06:02 web1 CRON[78]: (root) END ([82] job)\n"
+    assert [run.output for run in look_at(tmp_path, text)[1]] == [True]

@@ -9,7 +9,7 @@ class StartsOnly(LogFormat):
     """`/usr/sbin/cron[812]: (root) CMD (...)`: the end is never logged, so there are counts, and no durations.
 
     On macOS the same text comes from `log show --style syslog --predicate 'process == "cron"'`. OpenBSD's `-q` entries
-    are not logged at all.
+    are not logged at all. Written after do_command.c and log_it() of freebsd-src and openbsd/src: the grandchild logs.
     """
 
     name = "bsd"

@@ -44,10 +44,10 @@ Nov 30 11:06:04 web1 CRON[79]: (www-data) END ([87] sleep 3; echo hi)
     )
 
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:
-        """Failures, and that output was discarded."""
+        """Failures, and that there was output, which was discarded or could not be mailed."""
         if text.startswith(b"(CRON) error (grandchild"):
             return self._bad_end(at, pid, text)
-        if text.startswith(b"(CRON) info (No MTA installed"):
+        if text.startswith(b"(CRON) info (No MTA installed") or b") MAIL (mailed " in text[:80]:
             return Event(at, Op.WROTE, pid=pid)
         return None
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from datetime import datetime
 from typing import ClassVar
 
@@ -9,17 +10,34 @@ from cron2queue.evidence.log_format import Ending, Event, LocalTime, LogFormat, 
 from cron2queue.text import to_text
 
 _FIELD = re.compile(r'(?<![a-z_.])([a-z_.]{1,40})=(?:"((?:[^"\\]|\\.){0,60000})"|([^ "]{0,2000}))')
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"\\(?:([abfnrtv])|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))")
+_CONTROL = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 _STATUS = re.compile(r"exit status (\d{1,3})")
 _SIGNAL = re.compile(r"signal: ([a-z]{1,20})")
-_SIGNALS = {"hangup": 1, "interrupt": 2, "quit": 3, "aborted": 6, "killed": 9, "segmentation": 11, "terminated": 15}
+_SIGNALS = {
+    "hangup": 1,
+    "interrupt": 2,
+    "quit": 3,
+    "illegal": 4,
+    "trace": 5,
+    "aborted": 6,
+    "bus": 7,
+    "floating": 8,
+    "killed": 9,
+    "segmentation": 11,
+    "broken": 13,
+    "alarm": 14,
+    "terminated": 15,
+}
+"""By the first word of what Go calls them."""
 
 
 class Supercronic(LogFormat):
     """`msg=starting iteration=0 job.command="..." job.position=0` ... `msg="job succeeded"`; exact by position and iteration.
 
     Each line of output is a message with `channel=stdout` or `stderr`, so that silence is known. A job that is still
-    running is not started again. Source: cron/cron.go of supercronic 0.2.
+    running is not started again, unless with -overlapping. Written after cron/cron.go of supercronic 0.2 and the text format
+    of logrus.
     """
 
     name = "supercronic"
@@ -80,9 +98,18 @@ def _bad_ending(message: str) -> Ending:
 
 def _fields(line: str) -> dict[str, str]:
     if not line.startswith("{"):
-        return {name: _ESCAPE.sub(r"\1", quoted) if quoted else bare for name, quoted, bare in _FIELD.findall(line)}
+        return {name: _ESCAPE.sub(_unescaped, quoted) if quoted else bare for name, quoted, bare in _FIELD.findall(line)}
     try:
         read = json.loads(line)
     except ValueError:
         return {}
     return {str(name): str(value) for name, value in read.items()} if isinstance(read, dict) else {}
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """What an escape of a Go string stands for."""
+    control, byte, short, long, itself = found.groups()
+    if control or itself:
+        return _CONTROL[control] if control else itself
+    code = int(byte or short or long, 16)
+    return chr(code) if code <= sys.maxunicode else "\ufffd"
