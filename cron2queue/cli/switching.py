@@ -15,6 +15,8 @@ from cron2queue.text import safe_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cron2queue.cli.operation import Operation
+    from cron2queue.cutover.preflight import Told
     from cron2queue.cutover.rollback import EditedBlock
     from cron2queue.cutover.switch import Switch
     from cron2queue.plan.folder import Folder
@@ -103,13 +105,20 @@ def _tables_are_there(found: Sequence[Switch]) -> None:
             store.require_schema()
 
 
-def _sqlite_files(found: Sequence[Switch]) -> dict[str, Path]:
-    """The SQLite file of each plan that keeps its jobs in one."""
+def _told(found: Sequence[Switch]) -> dict[str, Told]:
+    """What the plans of the new lines say of the host."""
     from cron2queue.cli.operation import operation
+
+    return {str(plan): _of(operation(None, plan)) for plan in _plans(found) if plan.exists()}
+
+
+def _of(where: Operation) -> Told:
+    from cron2queue.cutover.preflight import Told
     from cron2queue.runtime.database.address import parse
 
-    addresses = {plan: parse(operation(None, plan).url) for plan in _plans(found) if plan.exists()}
-    return {str(plan): Path(at.database) for plan, at in addresses.items() if at.family == "sqlite" and at.database}
+    address, python = parse(where.url), where.document.get("project", {}).get("python")
+    file = Path(address.database) if address.family == "sqlite" and address.database else None
+    return Told(python=python if isinstance(python, str) else None, sqlite=file)
 
 
 def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
@@ -121,9 +130,9 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
 
     with Folder.open(path.absolute()) as folder, sole_use(folder):
         found = switches(manifest_in(folder), folder, only)
-        databases = _sqlite_files(found)
+        plans = _told(found)
         for switch in found:
-            ready(switch, databases)
+            ready(switch, plans)
         _tables_are_there(found)
         if not found:
             write_stdout("nothing to change: the live crontab is as the plan wants it\n")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cron2queue.errors import Refused
 
@@ -16,6 +19,15 @@ if TYPE_CHECKING:
     from cron2queue.plan.manifest import Replacement
 
 SHOWN = 5
+SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a plan says of the host: its interpreter, and the file of a database that is one."""
+
+    python: str | None
+    sqlite: Path | None
 
 
 def _may(status: os.stat_result, right: int, uid: int, groups: Iterable[int]) -> bool:
@@ -60,9 +72,11 @@ def _unwritable(file: Path, user: str) -> Iterator[str]:
     yield from (f"{user} cannot write {path}" for path, right in needed if not _may(path.stat(), right, account.pw_uid, groups))
 
 
-def _of_database(replacement: Replacement, files: Mapping[str, Path]) -> Iterator[str]:
-    """A producer and a worker write to the database as the user of the job. `files`: the SQLite file of each plan."""
-    for file in (files[need] for need in replacement.needs if need in files):
+def _of_database(replacement: Replacement, plans: Mapping[str, Told]) -> Iterator[str]:
+    """A producer and a worker write to the database as the user of the job."""
+    for file in (plans[need].sqlite for need in replacement.needs if need in plans):
+        if file is None:
+            continue
         try:
             yield from _unwritable(file, replacement.user) if replacement.user else ()
         except (FileNotFoundError, KeyError):
@@ -88,6 +102,35 @@ def _obstacles(replacement: Replacement) -> Iterator[str]:
             yield f"{need} cannot be looked at"
 
 
+def _as(user: str | None) -> dict[str, Any]:
+    """How a child becomes the user, where we may make it so."""
+    if user is None or os.geteuid() != 0:
+        return {}
+    account = pwd.getpwnam(user)
+    groups = os.getgrouplist(user, account.pw_gid)
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": groups}
+
+
+@cache
+def _loads(python: str, user: str | None) -> bool:
+    """Whether the interpreter finds what a producer's line runs; it is asked, as the user of the job."""
+    words = [python, "-I", "-c", "import cron2queue.runtime.producer"]
+    try:
+        ran = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, cwd="/", timeout=SECONDS, check=False, env={}, **_as(user)
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ran.returncode == 0
+
+
+def _of_python(replacement: Replacement, plans: Mapping[str, Told]) -> Iterator[str]:
+    for need in replacement.needs:
+        python = plans[need].python if need in plans else None
+        if python in replacement.needs and not _loads(python, replacement.user):
+            yield f"{python} does not find cron2queue" + (f" as {replacement.user}" if replacement.user else "")
+
+
 _FILES = (
     "lock files come from units/tmpfiles.d (systemd-tmpfiles --create); a plan with a password in it is given to the users"
     " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue where they can run it"
@@ -98,13 +141,15 @@ _DATABASE = (
 )
 
 
-def ready(switch: Switch, databases: Mapping[str, Path]) -> None:
+def ready(switch: Switch, plans: Mapping[str, Told]) -> None:
     """Refuse while something is missing without which the new lines would fail from the first minute on.
 
-    `databases` are the SQLite files of plans, by the plan's path.
+    `plans` tells what each plan says, by its path.
     """
     missing = list(dict.fromkeys(text for each in switch.touched for text in _obstacles(each)))
-    closed = list(dict.fromkeys(text for each in switch.touched for text in _of_database(each, databases)))
+    if not missing:
+        missing = list(dict.fromkeys(text for each in switch.touched for text in _of_python(each, plans)))
+    closed = list(dict.fromkeys(text for each in switch.touched for text in _of_database(each, plans)))
     found = missing + closed
     if not found:
         return

@@ -1,5 +1,6 @@
 """`cron2queue apply`: from convert to a changed crontab, through the command line."""
 
+import getpass
 import os
 import pty
 import shutil
@@ -141,3 +142,20 @@ def test_a_database_that_the_user_of_the_job_cannot_write_is_told_before_the_swi
             shutil.chown(path, "games")
         applied = run("apply", folder, "--yes")
         assert applied.status == 0, applied.err
+
+
+def test_an_interpreter_that_has_no_cron2queue_is_told_before_the_switch(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    crontab, folder = tmp_path / "crontab", str(tmp_path / "c2q")
+    text = f"# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * {getpass.getuser()} /bin/true\n"
+    crontab.write_text(text)
+    words = ("convert", str(crontab), "--kind", "system", "--into", folder, "--set", f"lock-folder={folder}/locks")
+    assert run(*words, "--set", f"python={bare}").status == 0
+    assert run("migrate", "up", "--plan", f"{folder}/cron2queue.toml").status == 0
+    refused = run("apply", folder, "--yes")
+    assert (refused.status, f"{bare} does not find cron2queue as" in refused.err) == (4, True)
+    assert crontab.read_text() == text
+    assert run(*words, "--set", f"python={sys.executable}").status == 0
+    assert run("apply", folder, "--yes").status == 0
