@@ -114,10 +114,11 @@ def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Rulin
     )
 
 
-def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
+def _approved(subject: Subject, file: CrontabFile, entry: Entry, *, doubted: bool) -> str:
     evidence, how_often = subject.evidence(file, entry), rhythm(entry)
     if evidence is None or not evidence.starts:
-        return f"{how_often}, and nothing speaks against it: leave it (inferred, no log tells of it)"
+        leave = "leave it for the rest" if doubted else "and nothing speaks against it: leave it"
+        return f"{how_often}, {leave} (inferred, no log tells of it)"
     if evidence.failures:
         return (
             f"{how_often}, {evidence.failures:,} of {evidence.statuses:,} runs failed: leave it, and look at those (measured)"
@@ -126,7 +127,7 @@ def _approved(subject: Subject, file: CrontabFile, entry: Entry) -> str:
     return f"{how_often}, {count(evidence.starts, 'run')} in the log, {fine}: leave it (measured)"
 
 
-def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -> _Ruling:
+def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, *, doubted: bool) -> _Ruling:
     yes, unknown = signs.count(Answer.YES), signs.count(Answer.UNKNOWN)
     if yes >= 2:
         known, trade = known_duration(subject, file, entry), trade_of(entry.command)
@@ -147,7 +148,7 @@ def _by_signs(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs) -
         advice = next(_WITHOUT_LOCK[key] for key, sign in signs if sign.answer is Answer.YES)
         because = f"{_yes_reasons(signs)}: no lock helps against that, {advice}"
         return _Ruling(decision=Decision.KEEP, because=because)
-    return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry))
+    return _Ruling(decision=Decision.KEEP, because=_approved(subject, file, entry, doubted=doubted))
 
 
 def _guard_helps(file: CrontabFile, entry: Entry, signs: Signs) -> bool:
@@ -172,7 +173,7 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
     known, broken = known_scheduler(entry.command), _broken(findings)
     if known is not None and broken is None:
         return _with_doubt(_scheduler(file, entry, known), findings)
-    by_signs = _by_signs(subject, file, entry, signs)
+    by_signs = _by_signs(subject, file, entry, signs, doubted=_doubt(findings) is not None)
     if broken is None:
         return _with_doubt(by_signs, findings)
     if by_signs.decision in (Decision.QUEUE, Decision.SPLIT):
@@ -180,7 +181,13 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
     return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
 
 
-_TO_SETTLE = frozenset({"both-day-fields", "skipped-months", "redirect-order", "own-scheduler"})
+# Warnings that the verdict itself answers.
+_ANSWERED = frozenset({"no-lock", "self-overlap", "long-running", "failing"})
+
+
+def _doubt(findings: Sequence[Finding]) -> Finding | None:
+    """The first warning at the entry that is to be settled whatever becomes of it."""
+    return next((each for each in findings if each.severity is not Severity.NOTE and each.rule not in _ANSWERED), None)
 
 
 def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
@@ -193,7 +200,7 @@ def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
         return _Ruling(decision=Decision.FIX, because=because)
     if ruling.decision not in (Decision.KEEP, Decision.ASK):
         return ruling
-    doubt = next((each for each in findings if each.severity is not Severity.NOTE and each.rule in _TO_SETTLE), None)
+    doubt = _doubt(findings)
     return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")
 
 

