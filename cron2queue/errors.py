@@ -8,7 +8,11 @@ Cron2QueueError            2
 └── TryAgain              75   lock held, queue full
 """
 
-from typing import ClassVar
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class Cron2QueueError(Exception):

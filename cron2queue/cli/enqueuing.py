@@ -1,6 +1,5 @@
 """What `cron2queue enqueue` does beyond the lean producer: it knows the schedules, and so what was missed."""
 
-import argparse
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -24,7 +23,7 @@ _MOST = 100_000
 def enqueue(options: Mapping[str, Any], *, missed: bool, plan: Path | None, database: str | None) -> None:
     """Enqueue one job, or what every job of the plan has missed; print an answer a job."""
     from cron2queue.cli.operation import nearest, operation
-    from cron2queue.runtime.producer import carry_out, wish_of
+    from cron2queue.runtime.producer import Options, carry_out, wish_of
 
     where = operation(database, plan)
     now = datetime.now(UTC)
@@ -32,8 +31,8 @@ def enqueue(options: Mapping[str, Any], *, missed: bool, plan: Path | None, data
         wishes = _all_missed(where, now)
     else:
         found = plan or nearest(Path.cwd())
-        namespace = argparse.Namespace(**options, plan=found, database=where.url, prefix=where.prefix)
-        wishes = _with_missed(where, wish_of(namespace, environment=os.environ, now=now), options["name"], now)
+        given = Options(**options, plan=found, database=where.url, prefix=where.prefix)
+        wishes = _with_missed(where, wish_of(given, environment=os.environ, now=now), options["name"], now)
     for wish in wishes:
         said = carry_out(wish)
         if not options["quiet"]:

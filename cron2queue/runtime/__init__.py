@@ -4,10 +4,14 @@ The names that handlers and applications use are offered here, and loaded only w
 that cron starts each minute pays for none of them.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+import importlib
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cron2queue.runtime.access import JobAccess, JobStatus, NotDone, NotFound
     from cron2queue.runtime.handlers import Cancelled, Permanent, RetryLater, TimedOut, handler
     from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, WhileActive

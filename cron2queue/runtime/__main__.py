@@ -3,27 +3,27 @@
 Cron starts `enqueue` each minute: nothing is imported here that it does not need.
 """
 
-import argparse
 import sys
-from functools import partial
 
 from cron2queue.errors import Cron2QueueError, UsageError
 
 BUG = 70
 
 
-def _parser() -> argparse.ArgumentParser:
-    lean = partial(argparse.HelpFormatter, width=100)  # without a width it loads shutil, and with it every compressor
-    parser = argparse.ArgumentParser(
-        prog="python -m cron2queue.runtime", description="Producers and workers, lean.", formatter_class=lean
-    )
+def _asked(arguments: list[str]) -> str:
+    """The command; without one that is known, the help or the complaint of argparse, which ends the process."""
+    if arguments and arguments[0] in _COMMANDS:
+        return arguments[0]
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime", description="Producers and workers, lean.")
     parser.add_argument("command", choices=list(_COMMANDS))
-    return parser
+    return str(parser.parse_args(arguments[:1] or ["--help"]).command)
 
 
 def main(arguments: list[str]) -> int:
     """Run one command; its exit status as in docs/reference/exit-statuses.md."""
-    command = _parser().parse_args(arguments[:1] or ["--help"]).command
+    command = _asked(arguments)
     try:
         return _COMMANDS[command](arguments[1:])
     except Cron2QueueError as trouble:

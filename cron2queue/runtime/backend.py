@@ -4,13 +4,21 @@ Its one tool is the guarded UPDATE: a write names the state or the lease that it
 is believed. A backend may only make that faster or safer; an empty subclass passes the whole conformance suite.
 """
 
-import re
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
 
 from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import RunCarefully, Session
+from cron2queue.runtime.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Final
+
+    Row = tuple[Any, ...]
+else:
+    Row = tuple
 
 # What a producer gives of a job, in the order of Draft.row, with the types for PostgreSQL's arrays.
 NEW_COLUMNS: Final = {
@@ -52,8 +60,7 @@ def marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Want:
+class Want(Record):
     """What a worker asks for: at most `limit` jobs of these kinds in one queue, under tokens that begin with `token`."""
 
     queue: str
@@ -68,9 +75,6 @@ class Want:
     def lease(self, job_id: int) -> str:
         """The token of one job of this claim."""
         return f"{self.token}-{job_id}"
-
-
-Row = tuple[Any, ...]
 
 
 class Backend:
@@ -225,6 +229,8 @@ class Backend:
 
     def check_server(self, version: str) -> str | None:
         """Why this server is too old for the backend, or None."""
+        import re  # only a start looks at it
+
         numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
         if numbers >= self.minimum:
             return None

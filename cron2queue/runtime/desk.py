@@ -1,10 +1,10 @@
 """What every verb of the store needs: connections, the backend of the server that answers, the snapshot of limits."""
 
+from __future__ import annotations
+
 import importlib
 import time
-import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from cron2queue.runtime import limits
 from cron2queue.runtime.backend import Backend
@@ -14,11 +14,14 @@ from cron2queue.runtime.database.prefix import PREFIX, checked_prefix
 from cron2queue.runtime.database.session import Compiler, Session, Sessions, told
 from cron2queue.runtime.trouble import DatabaseBusy, RetryTransaction
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Self, TypeVar
+
     from cron2queue.runtime.database.wakeups import Waker
 
-T = TypeVar("T")
-Work = Callable[[Session, limits.Controls], T]
+    T = TypeVar("T")
+    Work = Callable[[Session, limits.Controls], T]
 
 
 def driver_for(address: Address) -> Driver:
@@ -97,7 +100,6 @@ class Desk:
             from cron2queue.runtime.database.wakeups import Waker
 
             self._waker = Waker(self.driver.address, self.prefix)
-            weakref.finalize(self, self._waker.close)
         self._waker.wake()
         if self.driver.family == "postgresql":
             self._notify_other_hosts()

@@ -1,16 +1,17 @@
 """The vocabulary of the job table: states, their allowed transitions as data, and what a producer says of a job.
 
-What only workers speak of (leases, outcomes, settlements) stands in `runs` and is offered here as well: a producer that
-cron starts each minute does not load it.
+The states stand in `states`, what only workers speak of (leases, outcomes, settlements) in `runs`; both are offered here as
+well, and not loaded by a producer that cron starts each minute.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from cron2queue.runtime.states import ENDED, HELD, MAX_CRASHES, TRANSITIONS, WAITING, JobState, sources
+from cron2queue.runtime.record import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
     from cron2queue.runtime.runs import (
         AttemptRecord,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Settlement,
         WorkerInfo,
     )
+    from cron2queue.runtime.states import ENDED, HELD, MAX_CRASHES, TRANSITIONS, WAITING, JobState, sources
 
 __all__ = [
     "ENDED",
@@ -58,28 +60,24 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhileActive:
+class WhileActive(Record):
     """Unique until the job has ended (or is dead)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
+class Period(Record):
     """Unique for so many seconds from the enqueue, whatever becomes of the job."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forever:
+class Forever(Record):
     """Unique until the row is pruned."""
 
 
 UniqueScope = WhileActive | Period | Forever
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewJob:
+class NewJob(Record):
     """A job as its producer asks for it.
 
     `key` makes it idempotent: the same (kind, key) within the scope of `unique` is one row. `priority`: lower first.
@@ -93,7 +91,7 @@ class NewJob:
     key: str | None = None
     queue: str = "default"
     priority: int = 100
-    run_at: "datetime | None" = None
+    run_at: datetime | None = None
     max_attempts: int = 8
     unique: UniqueScope = WhileActive()
     ordering_key: str | None = None
@@ -103,8 +101,7 @@ class NewJob:
     public_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enqueued:
+class Enqueued(Record):
     """What an enqueue answers: the row, and whether it was there already."""
 
     id: int
@@ -114,8 +111,9 @@ class Enqueued:
 
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
-        from cron2queue.runtime import runs
+        from cron2queue.runtime import runs, states
 
-        if name in vars(runs):
-            return vars(runs)[name]
+        for home in (runs, states):
+            if name in vars(home):
+                return vars(home)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,19 +4,24 @@ All of it stands in the database and holds for all workers together. Each store 
 `controls` counts changes, and every verb compares that count in a statement that it runs anyway.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
 
 from cron2queue.runtime.database.exact import digest, to_bytes
 from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 EVERY_KEY: Final = b"*"
 UNTIL_PRUNED: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueRule:
+class QueueRule(Record):
     """The row of one queue."""
 
     paused: bool = False
@@ -25,8 +30,7 @@ class QueueRule:
     age_limit: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitRule:
+class LimitRule(Record):
     """A limit of one kind or key. `rate` is jobs a second, `burst` how many may start at once after a rest."""
 
     concurrency: int | None = None
@@ -36,17 +40,17 @@ class LimitRule:
 
 
 _NO_RULE: Final = QueueRule()
+_NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 LimitId = tuple[str, bytes]  # scope ("kind", "key") and name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Controls:
+class Controls(Record):
     """A snapshot of all pauses and limits, with the count of changes at which it was taken."""
 
     version: int
     good_for: float | None = None  # seconds until a pause of a kind ends by itself; None: until the version changes
-    queues: Mapping[str, QueueRule] = field(default_factory=dict)
-    limits: Mapping[LimitId, LimitRule] = field(default_factory=dict)
+    queues: Mapping[str, QueueRule] = _NOTHING
+    limits: Mapping[LimitId, LimitRule] = _NOTHING
 
     def queue(self, name: str) -> QueueRule:
         """The rule of a queue; nothing is limited where no row is."""

@@ -1,22 +1,24 @@
 """The producer that cron starts: `python -m cron2queue.runtime enqueue`. Lean: one job in, its public id out."""
 
-import argparse
-import json
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
 from cron2queue.runtime.database.exact import random_hex
 from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
+from cron2queue.runtime.record import Record
 from cron2queue.runtime.verbs.producing import ProducerVerbs
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from typing import Any, Final
+
     from cron2queue.runtime.settings import JobSettings, Settings
     from cron2queue.runtime.verbs.ticking import Tick, Ticked
 
@@ -29,50 +31,98 @@ Exit status: 0 enqueued, or known already; 2 wrong call; 3 plan not readable; 69
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(Record):
     """What is to be enqueued, and where."""
 
     url: str
     prefix: str
     job: NewJob
-    tick: "Tick | None" = None
+    tick: Tick | None = None
     spool: str | None = None
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+# Each option: its words, and what argparse is told of it. The name of the job stands first, and needs none.
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "--kind": {"help": "the kind, for a job that is not in the plan"},
+    "--key": {"help": "makes it idempotent: the same kind and key is one job"},
+    "--unique": {"default": "active", "metavar": "active|forever|SECONDS", "help": "how long the key stays taken"},
+    "--payload": {"metavar": "JSON", "help": "the payload; - reads it from standard input"},
+    "--queue": {"help": "the queue (default: the plan's, or default)"},
+    "--priority": {"type": int, "help": "lower runs first (default 100)"},
+    "--delay": {"type": float, "metavar": "SECONDS", "help": "not before so many seconds from now"},
+    "--run-at": {"metavar": "TIME", "help": "not before this time, ISO 8601 with its offset"},
+    "--max-attempts": {"type": int, "metavar": "N", "help": "runs, the first included (default 8)"},
+    "--ordering-key": {"metavar": "KEY", "help": "jobs of one key run one at a time, in order"},
+    "--limit-key": {"metavar": "KEY", "help": "the bucket of limits by key"},
+    "--owner": {"help": "who asked for it"},
+    "--tick": {"action": "store_true", "help": "this is the scheduled run of the job: once for each minute"},
+    "--nominal": {"metavar": "TIME", "help": "the tick's time, if it is not this minute (with --tick)"},
+    "--spool": {"metavar": "FILE", "help": "keep the job in this file while the database is away"},
+    "--plan": {"metavar": "FILE", "help": f"the plan (default: {PLAN_NAME}, if it is there)"},
+    "--database": {"metavar": "URL", "help": f"the database (default: ${DATABASE_VARIABLE}, or the plan's)"},
+    "--prefix": {"help": f"the prefix of the tables (default: the plan's, or {PREFIX})"},
+    "--quiet": {"action": "store_true", "help": "print nothing"},
+}
+_SHORT: Final = {"-q": "--quiet"}
+
+
+class Options:
+    """What the command line says, by the names of its options."""
+
+    def __init__(self, **given: Any) -> None:
+        self.name: Any = None
+        for option, told in _OPTIONS.items():
+            self.set(option, False if "action" in told else told.get("default"))
+        self.__dict__.update(given)
+
+    def set(self, option: str, value: Any) -> None:
+        """Note the value of an option."""
+        setattr(self, option[2:].replace("-", "_"), value)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def options_of(arguments: Sequence[str]) -> Options:
+    """Read the command line. What is written as a generated line writes it is read here; help and all else by argparse."""
+    return _plainly_read(arguments) or _parser().parse_args(list(arguments), Options())
+
+
+def _plainly_read(arguments: Sequence[str]) -> Options | None:
+    options, words = Options(), iter(arguments)
+    for word in words:
+        option = _SHORT.get(word, word)
+        if option not in _OPTIONS:
+            if option.startswith("-") or options.name is not None:
+                return None
+            options.name = word
+        elif "action" in _OPTIONS[option]:
+            options.set(option, True)
+        else:
+            value = next(words, "-")
+            if value.startswith("-") or "type" in _OPTIONS[option]:
+                return None
+            options.set(option, value)
+    return options
+
+
+def _parser() -> ArgumentParser:
+    import argparse
+
     made = argparse.ArgumentParser(
         prog="python -m cron2queue.runtime enqueue",
         description=_DESCRIPTION,
-        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=100),  # else it loads shutil
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("name", nargs="?", help="a job of the plan")
-    made.add_argument("--kind", help="the kind, for a job that is not in the plan")
-    made.add_argument("--key", help="makes it idempotent: the same kind and key is one job")
-    made.add_argument("--unique", default="active", metavar="active|forever|SECONDS", help="how long the key stays taken")
-    made.add_argument("--payload", metavar="JSON", help="the payload; - reads it from standard input")
-    made.add_argument("--queue", help="the queue (default: the plan's, or default)")
-    made.add_argument("--priority", type=int, help="lower runs first (default 100)")
-    made.add_argument("--delay", type=float, metavar="SECONDS", help="not before so many seconds from now")
-    made.add_argument("--run-at", metavar="TIME", help="not before this time, ISO 8601 with its offset")
-    made.add_argument("--max-attempts", type=int, metavar="N", help="runs, the first included (default 8)")
-    made.add_argument("--ordering-key", metavar="KEY", help="jobs of one key run one at a time, in order")
-    made.add_argument("--limit-key", metavar="KEY", help="the bucket of limits by key")
-    made.add_argument("--owner", help="who asked for it")
-    made.add_argument("--tick", action="store_true", help="this is the scheduled run of the job: once for each minute")
-    made.add_argument("--nominal", metavar="TIME", help="the tick's time, if it is not this minute (with --tick)")
-    made.add_argument("--spool", metavar="FILE", help="keep the job in this file while the database is away")
-    made.add_argument("--plan", metavar="FILE", help=f"the plan (default: {PLAN_NAME}, if it is there)")
-    made.add_argument("--database", metavar="URL", help=f"the database (default: ${DATABASE_VARIABLE}, or the plan's)")
-    made.add_argument("--prefix", help=f"the prefix of the tables (default: the plan's, or {PREFIX})")
-    made.add_argument("--quiet", "-q", action="store_true", help="print nothing")
+    for option, told in _OPTIONS.items():
+        made.add_argument(option, *[short for short, long in _SHORT.items() if long == option], **told)
     return made
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; trouble comes out as Cron2QueueError with its exit status."""
-    options = parser().parse_args(list(arguments))
+    options = options_of(arguments)
     wish = wish_of(options, environment=os.environ, now=datetime.now(UTC))
     said = carry_out(wish)
     if not options.quiet:
@@ -80,7 +130,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def wish_of(options: argparse.Namespace, *, environment: Mapping[str, str], now: datetime) -> Wish:
+def wish_of(options: Options, *, environment: Mapping[str, str], now: datetime) -> Wish:
     """Put plan, options and environment together. Options win over the plan."""
     settings = _settings(options)
     planned = _planned(options, settings)
@@ -96,7 +146,7 @@ def wish_of(options: argparse.Namespace, *, environment: Mapping[str, str], now:
     )
 
 
-def _settings(options: argparse.Namespace) -> "Settings | None":
+def _settings(options: Options) -> Settings | None:
     name = options.plan
     if name is None and os.path.exists(PLAN_NAME):  # noqa: PTH110 - pathlib is dearer than all of this
         name = PLAN_NAME
@@ -109,7 +159,7 @@ def _settings(options: argparse.Namespace) -> "Settings | None":
     return read_settings(Path(name))
 
 
-def _planned(options: argparse.Namespace, settings: "Settings | None") -> "JobSettings | None":
+def _planned(options: Options, settings: Settings | None) -> JobSettings | None:
     if options.name is None:
         if options.kind is None:
             raise UsageError("nothing to enqueue", remedy="Name a job of the plan, or give --kind.")
@@ -125,7 +175,7 @@ def _planned(options: argparse.Namespace, settings: "Settings | None") -> "JobSe
     return settings.jobs[options.name]
 
 
-def _new_job(options: argparse.Namespace, planned: "JobSettings | None", now: datetime) -> NewJob:
+def _new_job(options: Options, planned: JobSettings | None, now: datetime) -> NewJob:
     def chosen(given: Any, of_plan: Any, otherwise: Any) -> Any:
         return given if given is not None else of_plan if planned is not None else otherwise
 
@@ -148,13 +198,15 @@ def _new_job(options: argparse.Namespace, planned: "JobSettings | None", now: da
 def _payload(text: str | None) -> Any:
     if text is None:
         return None
+    import json
+
     try:
         return json.loads(sys.stdin.buffer.read() if text == "-" else text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the payload is not JSON: {error}", remedy="Quote it for the shell: --payload '{\"n\": 1}'") from None
 
 
-def _run_at(options: argparse.Namespace, now: datetime) -> datetime | None:
+def _run_at(options: Options, now: datetime) -> datetime | None:
     if options.run_at is not None:
         return _time(options.run_at, "--run-at")
     if options.delay is None:
@@ -184,14 +236,14 @@ def _unique(text: str) -> UniqueScope:
         raise UsageError(f"--unique {text!r} is no scope", remedy="Use active, forever or a number of seconds.") from None
 
 
-def _tick(options: argparse.Namespace, planned: "JobSettings | None", now: datetime) -> "Tick":
+def _tick(options: Options, planned: JobSettings | None, now: datetime) -> Tick:
     if planned is None:
         raise UsageError("--tick needs a job of the plan", remedy="Name it: its overlap rule and its name make the key.")
     nominal = now if options.nominal is None else _time(options.nominal, "--nominal")
     return tick_of(planned, nominal)
 
 
-def tick_of(planned: "JobSettings", nominal: datetime) -> "Tick":
+def tick_of(planned: JobSettings, nominal: datetime) -> Tick:
     """The tick of a planned job at this time; each host has its own where the plan's scope says so."""
     from cron2queue.runtime.settings import Scope
     from cron2queue.runtime.verbs.ticking import Tick, minute_of
@@ -220,7 +272,7 @@ def carry_out(wish: Wish) -> str:
         store.close()
 
 
-def _replayed(wish: Wish, store: ProducerVerbs) -> "Enqueued | Ticked":
+def _replayed(wish: Wish, store: ProducerVerbs) -> Enqueued | Ticked:
     if wish.spool is not None:
         from pathlib import Path
 
@@ -230,7 +282,7 @@ def _replayed(wish: Wish, store: ProducerVerbs) -> "Enqueued | Ticked":
     return store.enqueue(wish.job) if wish.tick is None else store.tick(wish.tick, wish.job)
 
 
-def _say(answer: "Enqueued | Ticked") -> str:
+def _say(answer: Enqueued | Ticked) -> str:
     if not isinstance(answer, Enqueued):
         if answer.enqueued is None:
             return f"skipped: the {answer.tick.name} before is not done yet"

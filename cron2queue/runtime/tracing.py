@@ -5,15 +5,18 @@ trace context travels in a column of its own, never in the payload, and on to co
 follow the semantic conventions for messaging.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime.jobs import NewJob
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cron2queue.runtime.jobs import Job
 
 _SYSTEM = "cron2queue"
@@ -25,7 +28,7 @@ def active() -> bool:
     return "opentelemetry.trace" in sys.modules
 
 
-def sending(jobs: Iterable[NewJob]) -> "AbstractContextManager[Sequence[NewJob]]":
+def sending(jobs: Iterable[NewJob]) -> AbstractContextManager[Sequence[NewJob]]:
     """A producer's span around the enqueue of these jobs; they come out with its context, unless they carry one already."""
     jobs = tuple(jobs)
     return _sending(jobs) if jobs and active() else nullcontext(jobs)
@@ -33,6 +36,8 @@ def sending(jobs: Iterable[NewJob]) -> "AbstractContextManager[Sequence[NewJob]]
 
 @contextmanager
 def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
+    from dataclasses import replace
+
     from opentelemetry import trace
 
     kinds = {job.kind for job in jobs}
@@ -43,13 +48,13 @@ def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
         yield [job if job.trace_context or context is None else replace(job, trace_context=context) for job in jobs]
 
 
-def processing(job: "Job") -> AbstractContextManager[None]:
+def processing(job: Job) -> AbstractContextManager[None]:
     """A consumer's span around one attempt, a child of the span that enqueued the job; its failure is the span's."""
     return _processing(job) if active() else nullcontext()
 
 
 @contextmanager
-def _processing(job: "Job") -> Iterator[None]:
+def _processing(job: Job) -> Iterator[None]:
     from opentelemetry import context, trace
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

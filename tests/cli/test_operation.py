@@ -121,7 +121,7 @@ def test_a_relative_file_of_a_plan_lies_beside_it_from_wherever_it_is_asked_for(
     (tmp_path / "elsewhere/jobs.db").touch()
     monkeypatch.chdir(tmp_path / "c2q" / where if where != "elsewhere" else tmp_path / where)
     assert operation(None, plan).url == f"sqlite:///{tmp_path}/c2q/jobs.db"
-    enqueue = producer.parser().parse_args(["a", "--plan", str(plan)])
+    enqueue = producer.options_of(["a", "--plan", str(plan)])
     assert producer.wish_of(enqueue, environment={}, now=NOW).url == f"sqlite:///{tmp_path}/c2q/jobs.db"
     words = argparse.ArgumentParser()
     commandline.add_options(words)

@@ -11,9 +11,9 @@ import pytest
 from databases import Database
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime import spool
+from cron2queue.runtime import producer, spool
 from cron2queue.runtime.jobs import Done, Forever, NewJob, Period, Settlement
-from cron2queue.runtime.producer import parser, wish_of
+from cron2queue.runtime.producer import options_of, wish_of
 from cron2queue.runtime.settings import Missed, Overlap
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.trouble import QueueFull
@@ -35,6 +35,10 @@ command = "true"
 overlap = "{overlap}"
 scope = "{scope}"
 """
+
+
+# Without `site`, whose own imports are the machine's and not the producer's.
+PATHS = f"import sys; sys.path[:0] = {[str(Path(__file__).resolve().parents[2])]}\n"
 
 
 def run(
@@ -90,6 +94,48 @@ def test_the_producer_imports_neither_sqlalchemy_nor_anything_of_the_toolkit(sql
     )
     assert (ran.stdout.strip(), ran.stderr) == ("[] 0", "")
     assert sqlite_database.value("SELECT COUNT(*) FROM {jobs}") == 1
+
+
+def test_a_line_without_a_plan_loads_what_it_needs_and_no_more(sqlite_database: Database, tmp_path: Path) -> None:
+    """Each of these costs as much as the INSERT. Told by modules, since a time would depend on the machine."""
+    code = (
+        "import sys\n"
+        "from cron2queue.runtime.__main__ import main\n"
+        "status = main(['enqueue', *sys.argv[1:]])\n"
+        "dear = {'argparse', 'dataclasses', 'enum', 'hashlib', 'inspect', 'json', 'logging', 'pathlib', 're', 'socket'}\n"
+        "dear |= {'threading', 'typing', 'urllib', 'weakref'}\n"
+        "own = sum(1 for name in sys.modules if name.startswith('cron2queue'))\n"
+        "print(sorted(dear & set(sys.modules)), own <= 32, status)"
+    )
+    arguments = ["--kind", "mail", "--database", sqlite_database.url, "-q"]
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", PATHS + code, *arguments], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("[] True 0", "")
+    assert sqlite_database.value("SELECT COUNT(*) FROM {jobs}") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--kind mail", "import-orders --plan c2q.toml --tick --quiet", "a --tick -q --spool /var/spool/x --prefix c_",
+        "--kind k --key --delay", "--kind k --priority 5", "--kind k --priority -5", "--kind=k", "--kin k", "a b", "--what",
+        "--kind", "a --payload -", "--kind k --delay 1.5 --max-attempts 3", "-qq", "-- a", "", "--payload {} --kind k a",
+        "--kind k --unique forever --owner me --queue q --ordering-key o --limit-key l --run-at 2030-01-01T00:00Z",
+        "a --nominal 2030-01-01T00:00Z --database sqlite:///x --key k",
+    ],
+)  # fmt: skip
+def test_what_is_read_without_argparse_is_what_argparse_reads(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = line.split()
+    try:
+        expected = vars(producer._parser().parse_args(arguments))
+    except SystemExit as refused:
+        with pytest.raises(SystemExit) as same:
+            options_of(arguments)
+        assert same.value.code == refused.code == 2
+    else:
+        assert vars(options_of(arguments)) == expected
+    capsys.readouterr()
 
 
 @pytest.mark.parametrize("name", ["mysql", "postgresql"])
@@ -174,7 +220,7 @@ def test_options_win_over_the_environment_and_both_over_the_plan(tmp_path: Path,
             "sqlite:///x.db",
         ),
     ):
-        assert wish_of(parser().parse_args(arguments), environment=environment, now=NOON).url == url
+        assert wish_of(options_of(arguments), environment=environment, now=NOON).url == url
 
 
 # ---- ticks

@@ -1,11 +1,15 @@
 """SQLite: one UPDATE with RETURNING, under the one write lock that there is."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar
 
 from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, Row, Want, marks
 from cron2queue.runtime.database.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class SqliteBackend(Backend):
@@ -25,7 +29,7 @@ class SqliteBackend(Backend):
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. An idle worker only looks first: a write would keep producers waiting, even of nothing."""
-        if not session.raw.in_transaction and not self.candidates(session, replace(want, limit=1)):
+        if not session.raw.in_transaction and not self.candidates(session, want.but(limit=1)):
             return []
         inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
         statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({inner}) RETURNING {CLAIM_COLUMNS}"

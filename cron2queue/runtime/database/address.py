@@ -1,10 +1,16 @@
 """Where a database is: `driver://user:password@host:port/name?option=value`, read without SQLAlchemy."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from types import MappingProxyType
 
 from cron2queue.errors import UsageError
+from cron2queue.runtime.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 # The part before `+` names the family; what stands after it is SQLAlchemy's business.
 FAMILIES: Final[Mapping[str, str]] = {
@@ -17,17 +23,19 @@ FAMILIES: Final[Mapping[str, str]] = {
 _EXAMPLES = "sqlite:///jobs.db, mysql+pymysql://user@host/name, postgresql+psycopg://user@host/name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Record):
     """One database, taken apart. For SQLite `database` is the file; empty means in memory."""
 
     family: str
     host: str | None = None
     port: int | None = None
     user: str | None = None
-    password: str | None = field(default=None, repr=False)
+    password: str | None = None
     database: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown})"
 
     @property
     def shown(self) -> str:

@@ -3,21 +3,35 @@
 A driver knows nothing of jobs. What is done with jobs, and which statement is best for it, is a backend's matter.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from enum import Enum, auto
-from typing import Any, ClassVar
 
 from cron2queue.runtime.database.address import Address
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
 
-class Failure(Enum):
-    """What an error of the database means for the unit of work in which it came up."""
 
-    AGAIN = auto()  # deadlock, lock wait, busy: roll back and run the whole unit again
-    GONE = auto()  # the connection is lost: nothing, or (at COMMIT) nobody knows what, was done
-    DUPLICATE = auto()  # a unique index refused it
-    REFUSING = auto()  # the server answers but cannot serve now: disk full, read-only, too many connections
-    OTHER = auto()  # a mistake, ours or the schema's
+class Failure:
+    """What an error of the database means for the unit of work in which it came up. There is one of each."""
+
+    AGAIN: ClassVar[Failure]  # deadlock, lock wait, busy: roll back and run the whole unit again
+    GONE: ClassVar[Failure]  # the connection is lost: nothing, or (at COMMIT) nobody knows what, was done
+    DUPLICATE: ClassVar[Failure]  # a unique index refused it
+    REFUSING: ClassVar[Failure]  # the server answers but cannot serve now: disk full, read-only, too many connections
+    OTHER: ClassVar[Failure]  # a mistake, ours or the schema's
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Failure.{self.name}"
+
+
+for _name in Failure.__annotations__:
+    setattr(Failure, _name, Failure(_name))
 
 
 class Driver(ABC):

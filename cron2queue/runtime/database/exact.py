@@ -1,7 +1,12 @@
 """Keys as bytes: what an exact column holds. The same as cron2queue.text, without what only reports need."""
 
+from __future__ import annotations
+
 import os
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def to_bytes(text: str) -> bytes:

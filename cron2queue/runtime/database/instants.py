@@ -1,7 +1,12 @@
 """Instants as the tables hold them: microseconds since 1970 UTC, in one integer."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime, timedelta
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)

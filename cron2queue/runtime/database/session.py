@@ -1,17 +1,22 @@
 """Connections of one store: one a thread, none across a fork, and units of work that are run again as a whole."""
 
+from __future__ import annotations
+
+import _thread  # `threading` is dear to load, and only the number of the thread is wanted
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
 
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable
 from cron2queue.runtime.database.driver import Driver, Failure
 from cron2queue.runtime.trouble import DatabaseBusy, OutcomeUnknown, SchemaMismatch, StatementFailed
 
-T = TypeVar("T")
-Parameters = Sequence[Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeVar
+
+    T = TypeVar("T")
+    Parameters = Sequence[Any]
 
 TABLES: Final = (
     "jobs", "attempts", "inbox", "workers", "queues", "limits", "controls", "subscriptions", "ticks", "operations",
@@ -102,7 +107,7 @@ class Sessions:
         self.driver = driver
         self._compiler = compiler
         self._patience = patience
-        self._local = threading.local()
+        self._held: dict[int, tuple[int, Session]] = {}  # by thread; a new thread takes up what a dead one of its number left
         self._mine: list[tuple[int, Session]] = []
 
     def open(self) -> Session:
@@ -117,7 +122,8 @@ class Sessions:
 
     def current(self) -> Session:
         """The connection of the calling thread, made when first asked for."""
-        held: tuple[int, Session] | None = getattr(self._local, "held", None)
+        thread = _thread.get_ident()
+        held = self._held.get(thread)
         if held is not None and held[0] != os.getpid():
             _inherited.append(held)
             held = None
@@ -125,15 +131,15 @@ class Sessions:
             self.drop(held[1])
             held = None
         if held is None:
-            held = self._local.held = (os.getpid(), self.open())
+            held = self._held[thread] = (os.getpid(), self.open())
         return held[1]
 
     def drop(self, session: Session) -> None:
         """Close one connection, whatever state it is in."""
         self._mine = [each for each in self._mine if each[1] is not session]
-        held = getattr(self._local, "held", None)
-        if held is not None and held[1] is session:
-            self._local.held = None
+        for thread, held in list(self._held.items()):
+            if held[1] is session:
+                del self._held[thread]
         try:
             self.driver.close(session.raw)
         except Exception as error:
@@ -177,7 +183,7 @@ class Sessions:
                 time.sleep(_pause(reruns, time.monotonic() - began))
             reruns += 1
 
-    def _after(self, attempt: "_Attempt", error: Exception, *, patient: bool) -> None:
+    def _after(self, attempt: _Attempt, error: Exception, *, patient: bool) -> None:
         """Return if the unit should be run again; raise what the caller must know otherwise."""
         meaning = attempt.meaning_of(error)
         if meaning is Failure.GONE:

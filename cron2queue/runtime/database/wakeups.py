@@ -68,6 +68,9 @@ class Waker:
             self._socket, self._pid = _new_socket(), os.getpid()
         return self._socket
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let the socket go."""
         if self._socket is not None:

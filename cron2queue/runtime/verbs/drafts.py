@@ -1,26 +1,28 @@
 """A new job, checked and turned into the row that will be inserted, before any database sees it."""
 
-import json
-import re
-from dataclasses import dataclass
-from typing import Any, Final
+from __future__ import annotations
 
 from cron2queue.runtime.backend import Row
 from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
 from cron2queue.runtime.database.instants import seconds, to_micros
 from cron2queue.runtime.jobs import Forever, NewJob, Period
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
+from cron2queue.runtime.record import Record
 from cron2queue.runtime.trouble import JobRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
 DEPTH_LIMIT: Final = 64  # levels of lists and objects
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
-_PUBLIC_ID = re.compile(r"[0-9a-f]{32}")
+_BEGINNING = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_SIGNS = _BEGINNING | frozenset(".:-")
+_HEX = frozenset("0123456789abcdef")
 _INT = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Record):
     """A job that may be stored: everything about it is within bounds."""
 
     job: NewJob
@@ -80,7 +82,7 @@ def _period(job: NewJob) -> int | None:
 
 def checked_name(what: str, name: str, longest: int) -> str:
     """The name of a queue, kind or event, if it may be one."""
-    if isinstance(name, str) and len(name) <= longest and _NAME.fullmatch(name):
+    if isinstance(name, str) and 1 <= len(name) <= longest and name[0] in _BEGINNING and _SIGNS.issuperset(name):
         return name
     raise JobRefused(
         f"{name!r} cannot be the name of a {what}",
@@ -91,7 +93,7 @@ def checked_name(what: str, name: str, longest: int) -> str:
 def _check_names(job: NewJob) -> None:
     checked_name("queue", job.queue, 64)
     checked_name("kind", job.kind, 128)
-    if job.public_id is not None and not _PUBLIC_ID.fullmatch(job.public_id):
+    if job.public_id is not None and not (len(job.public_id) == 32 and _HEX.issuperset(job.public_id)):
         raise JobRefused("a public id is 32 hexadecimal digits", remedy="Leave it out: one is made for you.")
     if job.trace_context is not None and not job.trace_context.isprintable():
         raise JobRefused("the trace context holds control characters", remedy="Hand over a traceparent as W3C defines it.")
@@ -124,6 +126,10 @@ def _bounded(what: str, text: str | None, limit: int) -> bytes | None:
 
 def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
     """The payload as JSON within the limits: strict JSON (no NaN), valid UTF-8, not too deep, not too large."""
+    if payload is None:
+        return "null"
+    import json  # most ticks have nothing to say
+
     _check_depth(payload)
     try:
         text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))

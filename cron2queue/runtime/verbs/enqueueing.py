@@ -1,8 +1,8 @@
 """Enqueue: idempotent by key, in order by ordering key, refused when a queue is full, before anything is written."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
 
 from cron2queue.runtime.backend import Backend, marks
 from cron2queue.runtime.database.session import Session
@@ -11,20 +11,26 @@ from cron2queue.runtime.limits import UNTIL_PRUNED, Controls, Stale
 from cron2queue.runtime.trouble import DatabaseBusy, QueueFull
 from cron2queue.runtime.verbs.drafts import Draft
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
 CHUNK_ROWS: Final = 1000
 CHUNK_BYTES: Final = 1024 * 1024  # far below the smallest max_allowed_packet
 _ROUNDS: Final = 6
 
 
-@dataclass(slots=True)
 class Known:
     """What the tables already hold of a batch."""
 
-    now: int
-    version: int
-    jobs: dict[bytes, tuple[int, str]] = field(default_factory=dict)  # by dedupe hash
-    expired: list[tuple[int, bytes]] = field(default_factory=list)
-    turns: set[bytes] = field(default_factory=set)
+    __slots__ = ("expired", "jobs", "now", "turns", "version")
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.version = -1
+        self.jobs: dict[bytes, tuple[int, str]] = {}  # by dedupe hash
+        self.expired: list[tuple[int, bytes]] = []
+        self.turns: set[bytes] = set()
 
 
 def enqueue(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
@@ -76,7 +82,7 @@ def look(session: Session, drafts: Sequence[Draft], *, current: bool = False) ->
 
 
 def _known(rows: Sequence[tuple[Any, ...]]) -> Known:
-    known = Known(now=0, version=-1)
+    known = Known()
     for what, number, public_id, digest, until in sorted(rows, key=lambda row: row[0]):
         if what == 0:
             known.now, known.version = int(number), int(until)

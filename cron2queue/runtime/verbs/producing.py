@@ -1,8 +1,9 @@
 """The store's verbs for producers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from cron2queue.runtime import inbox, tracing
 from cron2queue.runtime.database.exact import to_bytes
@@ -15,7 +16,10 @@ from cron2queue.runtime.trouble import QueueFull
 from cron2queue.runtime.verbs import enqueueing, ordering, subscriptions
 from cron2queue.runtime.verbs.drafts import PAYLOAD_LIMIT, Draft, draft
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cron2queue.runtime.verbs.counting import ProducerCounts
     from cron2queue.runtime.verbs.ticking import Tick, Ticked
 
@@ -24,7 +28,7 @@ class ProducerVerbs(Desk):
     """enqueue, enqueue_many, publish, subscribe, once."""
 
     payload_limit: int = PAYLOAD_LIMIT
-    _counts: "ProducerCounts | None" = None  # made by the first refusal or duplicate
+    _counts: ProducerCounts | None = None  # made by the first refusal or duplicate
 
     def enqueue(self, job: NewJob, *, connection: Any = None) -> Enqueued:
         """Store one job, or find it: the same (kind, key) within its scope is one row.
@@ -140,7 +144,7 @@ class ProducerVerbs(Desk):
         row = inbox.checked(consumer, message_id)
         return self.inside(connection, lambda session, _: backend.mark_message(session, *row))
 
-    def tick(self, tick: "Tick", template: NewJob) -> "Ticked":
+    def tick(self, tick: Tick, template: NewJob) -> Ticked:
         """Enqueue the job of a scheduled tick: once for each nominal time, on however many hosts, by its overlap rule."""
         from cron2queue.runtime.verbs import ticking
 
@@ -160,7 +164,7 @@ class ProducerVerbs(Desk):
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return ticking.Ticked(tick=tick, enqueued=answers[0] if answers else None)
 
-    def last_tick(self, tick: "Tick") -> datetime | None:
+    def last_tick(self, tick: Tick) -> datetime | None:
         """The newest nominal time that was enqueued for the entry; None if it never ticked."""
         query = "SELECT last_nominal FROM {ticks} WHERE entry = ?"
         found = self.sessions.read(lambda session: session.value(query, (to_bytes(tick.entry),)))

@@ -1,15 +1,15 @@
 """Who listens to which event: a new subscriber needs no change at the publisher."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.record import Record
 from cron2queue.runtime.verbs.drafts import checked_name, draft
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Record):
     """The jobs that an event makes."""
 
     kind: str

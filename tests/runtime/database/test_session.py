@@ -232,12 +232,27 @@ def test_a_fork_gets_connections_of_its_own(database: Database) -> None:
 
 
 def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
-    store, seen = database.store(), []
-    threads = [threading.Thread(target=lambda: seen.append(store.sessions.current())) for _ in range(3)]
+    store, seen, together = database.store(), [], threading.Barrier(3)
+
+    def work() -> None:
+        seen.append(store.sessions.current())
+        together.wait()  # all are alive at one time
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
+    for thread in threads:
         thread.join()
     assert len({id(session.raw) for session in [*seen, store.sessions.current()]}) == 4
+
+
+def test_threads_that_come_and_go_do_not_pile_up_connections(sqlite_database: Database) -> None:
+    store = sqlite_database.store()
+    for _ in range(200):
+        thread = threading.Thread(target=store.sessions.current)
+        thread.start()
+        thread.join()
+    assert len(store.sessions._mine) < 20
 
 
 def test_a_store_that_was_closed_can_be_used_again(database: Database) -> None:

@@ -1,11 +1,16 @@
 """SQLite: WAL with synchronous=FULL (what is acknowledged is on disk), writers begin IMMEDIATE."""
 
+from __future__ import annotations
+
 import os
 import sqlite3
-from typing import Any, ClassVar
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
 from cron2queue.runtime.database.driver import Driver, Failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
 
 _MEANINGS = {
     "SQLITE_BUSY": Failure.AGAIN,
