@@ -253,7 +253,10 @@ def _program(job: JobSettings, folder: Path) -> ProgramTarget:
 
 
 _OVERLAY = {"memory_limit": "memory_bytes"}
-_OVERLAID = ("queue", "timeout", "grace", "retry", "max_attempts", "memory_limit", "short", "strict", "force_cancel", "lock")
+_OVERLAID = (
+    *("queue", "timeout", "grace", "retry", "max_attempts", "memory_limit"),
+    *("short", "strict", "waits_only", "force_cancel", "lock"),
+)
 
 
 def _overlaid(options: HandlerOptions, job: JobSettings) -> HandlerOptions:

@@ -89,7 +89,8 @@ class JobSettings:
     """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes.
 
     `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
-    its jobs in groups, `strict` commits the end of each job by itself, `force_cancel` allows a cancel to kill,
+    its jobs in groups, `strict` commits the end of each job by itself, `waits_only` lets jobs of a function
+    run as threads side by side, `force_cancel` allows a cancel to kill,
     `must_not_be_lost` refuses brokers that may lose messages. `lock` names the lock of `cron2queue lock` that a run holds.
     `zone` is that of the schedule, where the crontab gives it one of its own. `written` names the keys that the file holds.
     """
@@ -122,6 +123,7 @@ class JobSettings:
     exit_statuses: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     short: bool = False
     strict: bool = False
+    waits_only: bool = False
     force_cancel: bool = True
     must_not_be_lost: bool = False
     lock: str | None = None
@@ -261,7 +263,7 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "missed-limit": _whole(1),
     "memory-limit": _whole(2**20, 2**50),
     "exit-statuses": _exit_statuses,
-    **dict.fromkeys(("short", "strict", "force-cancel", "must-not-be-lost"), flag),
+    **dict.fromkeys(("short", "strict", "waits-only", "force-cancel", "must-not-be-lost"), flag),
 }
 _RETENTION: Mapping[str, Callable[[object], Any]] = {each.name: _days for each in fields(Retention)}
 QUEUE_KEYS = frozenset(_QUEUE)
@@ -274,6 +276,9 @@ def _job(name: str, table: object) -> JobSettings:
     if job.decision in ("queue", "split") and job.handler == OLD_COMMAND and job.command is None:
         remedy = "write `command` or `handler`"
         raise Misplaced(f"jobs.{name} has neither a command nor a handler", remedy=remedy, table=f"jobs.{name}")
+    if job.waits_only and not job.handler.endswith(".py"):
+        remedy = "take the key away: a command or a program has a process of its own, whatever it does"
+        raise Misplaced(f"jobs.{name}.waits-only is for Python handlers", remedy=remedy, table=f"jobs.{name}", key="waits-only")
     if job.lock is not None and job.scope is Scope.DATABASE:
         remedy = 'take it on each host with scope = "host", or put `cron2queue lock --scope database` before the command'
         raise Misplaced(f"jobs.{name}.lock is a lock of one host", remedy=remedy, table=f"jobs.{name}", key="lock")

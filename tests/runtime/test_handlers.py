@@ -84,6 +84,19 @@ def test_what_the_plan_writes_comes_before_what_the_decorator_says(tmp_path: Pat
     assert (options.grace, options.queue, options.memory_bytes) == (3, "exports", 1 << 28)
 
 
+def test_the_plan_can_say_that_jobs_of_a_function_only_wait_and_of_nothing_else(tmp_path: Path) -> None:
+    plan = PLAN.replace("[jobs.export]\n", "[jobs.export]\nwaits-only = true\n")
+    assert plan != PLAN
+    registry = Registry.from_settings(written(tmp_path, plan))
+    assert registry.handlers["export"].options.waits_only
+    for name in ("old", "tool"):
+        (tmp_path / "cron2queue.toml").write_text(PLAN.replace(f"[jobs.{name}]\n", f"[jobs.{name}]\nwaits-only = true\n"))
+        with pytest.raises(UsageError, match="is for Python handlers") as told:
+            read_settings(tmp_path / "cron2queue.toml")
+        line = int(str(told.value.place).rpartition(":")[2])
+        assert (tmp_path / "cron2queue.toml").read_text().splitlines()[line - 1] == "waits-only = true"
+
+
 def test_a_kind_that_only_the_module_knows_has_what_the_decorator_says(tmp_path: Path) -> None:
     options = Registry.from_settings(written(tmp_path)).handlers["export.again"].options
     assert options == HandlerOptions(kind="export.again", short=True)
