@@ -149,6 +149,14 @@ def test_a_step_beyond_the_field_is_noted_with_cronies_warning() -> None:
     assert notes == ("line 1: Warning: Step size 90 higher than possible maximum of 59",)
 
 
+def test_busybox_warns_once_of_nicknames_that_kill_it_where_debian_built_it() -> None:
+    notes = read(b"0 1 * * * a\n@daily b\n@reboot c\n", "busybox").notes
+    assert notes == (
+        "line 2: @daily crashes crond itself in Debian's builds of BusyBox; write the five fields where it may run there",
+    )
+    assert read(b"@daily\n@nope x\n", "busybox").notes == ()
+
+
 def test_busybox_takes_only_so_many_lines_of_an_ordinary_user() -> None:
     text = b"0 1 * * * a\n" * 300
     assert len(read(text, "busybox", user="shop").entries) == 255

@@ -71,7 +71,27 @@ def test_a_line_becomes_the_timer_that_the_generator_wrote(recorded: dict[str, A
     assert drawn_from & minutes == minutes
 
 
-@pytest.mark.parametrize("line", ["*/0 * * * * root x", "5/0 * * * * root x", "0 0 * * 1-5/0 root x"])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("61 25 40 13 9 root x", "field minute=61 (61), may be * or [0, 59]"),
+        ("0 0 1 13 9 root x", "field dow=9 (9), may be * or [mon, sun] or [1, 7] or [1, 7]L"),
+        ("61,*/0 * * * * root x", "field minute=61,*/0 (61), may be * or [0, 59]"),
+    ],
+)
+def test_the_first_complaint_of_the_generator_is_told(line: str, message: str) -> None:
+    file = read(line + "\n")
+    assert [(bad.message, bad.effect) for bad in file.malformed] == [(message, Effect.LINE)]
+    assert file.loaded
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "*/0 * * * * root x", "5/0 * * * * root x", "0 0 * * 1-5/0 root x", "61 */0 * * * root x", "61 * */0 * * root x",
+        "61 5/x * */0 * root x", "1//2 * * * */0 root x", "*/0 61 * * * root x", "5~3 */0 * * * root x", "0 0 40 1/0 9 root x",
+    ],
+)  # fmt: skip
 def test_a_step_of_zero_keeps_the_generator_from_ever_ending(line: str) -> None:
     file = read(f"0 1 * * * root fine\n{line}\n")
     assert not file.loaded

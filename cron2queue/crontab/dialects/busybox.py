@@ -31,6 +31,8 @@ _NICKNAMES: Mapping[bytes, tuple[bytes, ...]] = {
     b"@reboot": (),
 }
 _REMEDY = "write the field so that BusyBox can read it: Sunday is 0, no value beyond the field's last, nothing after a value"
+# Seen with busybox-static 1.35 and 1.38; nothing runs from then on, for any user.
+_DEADLY = "crashes crond itself in Debian's builds of BusyBox; write the five fields where it may run there"
 _TOO_FEW = "ignored in silence: fewer than six words, and not MAILTO=, SHELL= or PATH="
 
 
@@ -143,8 +145,8 @@ class BusyBox(Dialect):
     """BusyBox crond: runs whatever has six words, whether it understood it or not.
 
     A value out of range or a 7 in the day of the week fills the whole field: `0 24 * * *` runs every hour and
-    `0 3 * * 7` every day. Everything from a # on is cut, a backslash at the end joins the next line, and % is nothing
-    special.
+    `0 3 * * 7` every day. Debian's builds of it crash when they read a nickname. Everything from a # on is cut, a
+    backslash at the end joins the next line, and % is nothing special.
     """
 
     name = "busybox"
@@ -252,6 +254,8 @@ class _Reader:
             return self._malformed(raw, 1, _TOO_FEW, Effect.LINE, remedy)
         fields = (words[0],) if nickname else tuple(words[:5])
         schedule, wrong = self._schedule(fields)
+        if nickname and not self.notes:
+            self.notes.append(f"line {self.number}: {to_text(words[0])} {_DEADLY}")
         command = _rest(text, len(fields))
         column = text.find(command, _column_after(text, fields)) + 1
         return Entry(

@@ -151,6 +151,19 @@ def _both_sundays(bits: int) -> int:
     return bits | 0x81 if bits & 0x81 else bits
 
 
+def _all_fields(texts: list[bytes]) -> list[tuple[int, int]]:
+    """All five are read, the day of the week before the month, whatever is wrong with those before: one may loop."""
+    read, refusals = {}, []
+    for place in (0, 1, 2, 4, 3):
+        try:
+            read[place] = _field(texts[place], _UNITS[place], place)
+        except _Refusal as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise next((refusal for refusal in refusals if refusal.effect is Effect.FILE), refusals[0])
+    return [read[place] for place in range(len(texts))]
+
+
 def _calendar(fields: list[bytes], zone: str | None) -> Calendar:
     """Both day fields must hold; `L` is the last day, `5L` the last Friday."""
     days, weekdays = fields[2], fields[4]
@@ -160,7 +173,7 @@ def _calendar(fields: list[bytes], zone: str | None) -> Calendar:
         texts[2] = b"1"
     elif last_weekday:
         texts[2], texts[4] = b"1-7", weekdays[:1]
-    read = [_field(text, unit, place) for place, (text, unit) in enumerate(zip(texts, _UNITS, strict=True))]
+    read = _all_fields(texts)
     minutes, hours, dates, months, week = (bits for bits, _ in read)
     possible = tuple(each for _, each in read)
     random = any(bits != each for bits, each in read)
