@@ -7,6 +7,7 @@ is believed. A backend may only make that faster or safer; an empty subclass pas
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 
 from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import RunCarefully, Session
@@ -16,9 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Final
 
+    from cron2queue.runtime.runs import Plain
+
     Row = tuple[Any, ...]
 else:
     Row = tuple
+
+Change = tuple[str, Row]  # a SET clause and its parameters
 
 # What a producer gives of a job, in the order of Draft.row, with the types for PostgreSQL's arrays.
 NEW_COLUMNS: Final = {
@@ -39,14 +44,17 @@ RECORD_COLUMNS: Final = {
     "exit_status": "int", "signal_number": "int", "wait_seconds": "float8", "run_seconds": "float8",
     "max_rss_bytes": "bigint", "message": "text", "diagnostic": "text", "output_tail": "text",
 }  # fmt: skip
-# What a claim reads, in the order in which claiming.job_of takes it; `attempts` and `runs` as they are after the claim.
+# What a claim reads, in the order in which claiming.job_of takes it; `attempts` and `runs` as they are after the claim. The
+# last is how long it waited. As few as there may be: a driver in Python decodes each by itself.
 CLAIM_COLUMNS: Final = (
-    "id, public_id, queue, kind, job_key, payload, attempts, max_attempts, crashes, runs, ordering_key, owner, "
-    "trace_context, created_at, run_at, limit_key, ready_at, priority, started_at"
+    "id, public_id, kind, job_key, payload, attempts, max_attempts, crashes, runs, ordering_key, owner, trace_context, "
+    "limit_key, priority, started_at - ready_at"
 )
 CANDIDATE_COLUMNS: Final = (
     CLAIM_COLUMNS.replace("attempts,", "attempts + 1,", 1).replace("runs,", "runs + 1,").replace("started_at", "{now}")
 )
+KIND, KEY, LIMIT_KEY = 2, 3, 12  # places in a claimed row
+order_of_claim: Final = itemgetter(13, 0)  # by priority, then by id
 # `?` are the lease (or its prefix) and the worker. The attempt is counted here, not when it ends: a job that takes
 # its worker down with it must not run for ever.
 CLAIMED: Final = (
@@ -123,6 +131,7 @@ class Backend:
     # Behind the mark, as a range of the claim index. The parameters are its priority and its id.
     behind_mark: ClassVar[str] = "(priority, id) > (?, ?)"
     marked_table: ClassVar[str] = "{jobs}"
+    candidate_columns: ClassVar[str] = CANDIDATE_COLUMNS
 
     def candidate_query(self, want: Want) -> str:
         """One queue, equality and order exactly as in the index: no sort, no look at any other row.
@@ -133,7 +142,7 @@ class Backend:
         if want.public_id is not None:
             mark += " AND public_id = ?"
         return (
-            f"SELECT {CANDIDATE_COLUMNS} FROM {table} WHERE queue = ? AND state = 'ready'{mark} "
+            f"SELECT {self.candidate_columns} FROM {table} WHERE queue = ? AND state = 'ready'{mark} "
             f"AND kind IN ({marks(len(want.kinds))}) AND (SELECT version FROM {{controls}} WHERE id = 1) = ? "
             "ORDER BY priority, id LIMIT ?"
         )
@@ -172,6 +181,16 @@ class Backend:
         """Apply one SET to leased jobs; the ids of those whose lease held."""
         statement = f"UPDATE {{jobs}} SET {change} WHERE id = ? AND lease = ?"
         return {job_id for job_id, lease in leases if session.changed(statement, (*parameters, job_id, lease)) == 1}
+
+    def finish(self, session: Session, done: Change, claim: str, worker: str, ended: Sequence[Plain]) -> set[int]:
+        """Apply the SET of success to jobs of one claim that ended plainly, and keep their records.
+
+        A lease is what the claim's tokens begin with, and the id. Returned are the ids of those whose lease held.
+        """
+        held = self.fenced(session, *done, [(each.job_id, claim + str(each.job_id)) for each in ended])
+        if held:
+            self.keep_records(session, [each.record(claim, worker) for each in ended if each.job_id in held])
+        return held
 
     def fenced_batch(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """The same in one statement, for databases without RETURNING: all held, or the unit is run again carefully."""

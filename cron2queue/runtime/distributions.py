@@ -21,6 +21,11 @@ def rung(seconds: float) -> int:
     return bisect_left(BOUNDS, max(0.0, seconds))
 
 
+def rungs(seconds: Iterable[float]) -> list[int]:
+    """The same for many."""
+    return [bisect_left(BOUNDS, each) for each in seconds]  # the first bound is above zero
+
+
 def representative(index: int) -> float:
     """One value that stands for a rung: the geometric middle between its bounds."""
     if index == 0:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cron2queue.runtime.runs import (
+        PLAINLY_DONE,
         AttemptRecord,
         Cancelled,
         Crashed,
@@ -34,6 +35,7 @@ __all__ = [
     "ENDED",
     "HELD",
     "MAX_CRASHES",
+    "PLAINLY_DONE",
     "TRANSITIONS",
     "WAITING",
     "AttemptRecord",

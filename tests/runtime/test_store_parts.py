@@ -105,11 +105,9 @@ def want(limit: int = 2) -> Want:
 
 
 def job(number: int) -> Job:
-    now = datetime.now(UTC)
     return Job(
         id=number, public_id=str(number), queue="q", kind="k", key=None, payload_text="null", attempt=1, max_attempts=8,
-        crashes=0, lease=Lease(token="t", worker="w"), ordering_key=None, owner=None, trace_context=None, created_at=now,
-        run_at=now, priority=7,
+        crashes=0, lease=Lease(token="t", worker="w"), priority=7,
     )  # fmt: skip
 
 

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
-from cron2queue.runtime.backend import CANDIDATE_COLUMNS, CLAIM_COLUMNS, Backend, Row, Want, marks
+from cron2queue.runtime.backend import (
+    CANDIDATE_COLUMNS,
+    CLAIM_COLUMNS,
+    Backend,
+    Change,
+    Row,
+    Want,
+    marks,
+    order_of_claim,
+)
 from cron2queue.runtime.database.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import ClassVar, Final
+
+    from cron2queue.runtime.runs import Plain
+
+# The columns are those of Plain.
+_RECORDS: Final = (
+    "INSERT INTO {attempts} (job_id, run, number, lease, worker, outcome, wait_seconds, run_seconds, started_at, ended_at) "
+    "SELECT column1, column2, column3, ? || column1, ?, 'done', column4, column5, "
+    "{now} - CAST(column5 * 1000000 AS INTEGER), {now} FROM (VALUES %s)"
+)
 
 
 class SqliteBackend(Backend):
@@ -34,7 +53,7 @@ class SqliteBackend(Backend):
         inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
         statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({inner}) RETURNING {CLAIM_COLUMNS}"
         rows = session.rows(statement, (want.token + "-", want.worker, *self.candidate_parameters(want)))
-        return sorted(rows, key=lambda row: (row[17], row[0]))
+        return sorted(rows, key=order_of_claim)
 
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
         """Under the write lock the candidates are what they were."""
@@ -49,6 +68,15 @@ class SqliteBackend(Backend):
         named, their = self.named(leases)
         statement = f"UPDATE {{jobs}} SET {change} WHERE {named} RETURNING id"
         return {row[0] for row in session.rows(statement, (*parameters, *their))}
+
+    def finish(self, session: Session, done: Change, claim: str, worker: str, ended: Sequence[Plain]) -> set[int]:
+        """The records in one statement that says once what they share."""
+        held = self.fenced(session, *done, [(each.job_id, claim + str(each.job_id)) for each in ended])
+        kept = [each for each in ended if each.job_id in held]
+        for start in range(0, len(kept), 100):
+            some = kept[start : start + 100]
+            session.run(_RECORDS % ", ".join(["(?, ?, ?, ?, ?)"] * len(some)), (claim, worker, *chain.from_iterable(some)))
+        return held
 
     def explain(self, session: Session, want: Want) -> str:
         """The last column of each step is the sentence."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from cron2queue.runtime.backend import Backend, Row, Want, marks
+from cron2queue.runtime.backend import KEY, KIND, LIMIT_KEY, Backend, Row, Want, marks
 from cron2queue.runtime.database.instants import seconds
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.limits import Controls, LimitId, LimitRule, compare, held_by, running_by_limit
@@ -121,8 +121,8 @@ def _sorted_out(gate: Gate, rows: Sequence[Row], room: int) -> tuple[list[Row], 
     for row in rows:
         if len(admitted) == room:
             break
-        key = row[15] if row[15] is not None else row[4]
-        verdict = gate.verdict(row[3], None if key is None else bytes(key))
+        key = row[LIMIT_KEY] if row[LIMIT_KEY] is not None else row[KEY]
+        verdict = gate.verdict(row[KIND], None if key is None else bytes(key))
         if verdict is None:
             admitted.append(row)
         else:

@@ -5,7 +5,6 @@ from typing import Any
 
 from cron2queue.runtime.backend import CLAIM_COLUMNS, Backend, Want
 from cron2queue.runtime.database.exact import random_hex, text_of
-from cron2queue.runtime.database.instants import from_micros
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import Job, Lease
 from cron2queue.runtime.limits import Controls, compare
@@ -17,30 +16,28 @@ def new_token() -> str:
     return random_hex(12)
 
 
-def job_of(row: Sequence[Any], want: Want) -> Job:
-    """A claimed row as a Job."""
-    ready_at, started_at = row[16], row[18]
+def job_of(row: Sequence[Any], queue: str, lease: Lease) -> Job:
+    """A row of CLAIM_COLUMNS as a Job."""
+    job_id, public_id, kind, key, payload, attempt, most, crashes, run, *others = row
+    ordering_key, owner, trace, limit_key, priority, waited = others
+    if key is not None:
+        key = text_of(key)
+    if ordering_key is not None:
+        ordering_key = text_of(ordering_key)
+    if owner is not None:
+        owner = text_of(owner)
+    if limit_key is not None:
+        limit_key = text_of(limit_key)
+    waited_seconds = waited / 1e6 if waited is not None and waited > 0 else 0.0
     return Job(
-        id=int(row[0]),
-        public_id=row[1],
-        queue=row[2],
-        kind=row[3],
-        key=text_of(row[4]),
-        payload_text=row[5],
-        attempt=row[6],
-        max_attempts=row[7],
-        crashes=row[8],
-        run=row[9],
-        lease=Lease(token=want.lease(int(row[0])), worker=want.worker),
-        ordering_key=text_of(row[10]),
-        owner=text_of(row[11]),
-        trace_context=row[12],
-        created_at=from_micros(row[13]),
-        run_at=from_micros(row[14]),
-        limit_key=text_of(row[15]),
-        priority=row[17],
-        waited_seconds=max(0, started_at - ready_at) / 1e6 if ready_at is not None else 0.0,
-    )
+        job_id, public_id, queue, kind, key, payload, attempt, most, crashes, lease, ordering_key, owner, trace, limit_key,
+        priority, run, waited_seconds,
+    )  # fmt: skip
+
+
+def _jobs(rows: Sequence[Sequence[Any]], want: Want) -> list[Job]:
+    queue, worker, prefix = want.queue, want.worker, want.token + "-"
+    return [job_of(row, queue, Lease(prefix + str(row[0]), worker)) for row in rows]
 
 
 def claim(session: Session, backend: Backend, controls: Controls, want: Want) -> list[Job]:
@@ -57,13 +54,13 @@ def claim(session: Session, backend: Backend, controls: Controls, want: Want) ->
         rows = backend.take(session, want)
     if not rows:
         compare(session, controls)
-    return [job_of(row, want) for row in rows]
+    return _jobs(rows, want)
 
 
 def _already(session: Session, want: Want) -> list[Job]:
     """A COMMIT whose answer was lost may have happened: then the rows carry our token."""
     query = f"SELECT {CLAIM_COLUMNS} FROM {{jobs}} WHERE worker = ? AND lease LIKE ? ORDER BY priority, id"
-    return [job_of(row, want) for row in session.rows(query, (want.worker, want.token + "-%"))]
+    return _jobs(session.rows(query, (want.worker, want.token + "-%")), want)
 
 
 def want_of(queue: str, kinds: Collection[str], limit: int, worker: str, public_id: str | None = None) -> Want:

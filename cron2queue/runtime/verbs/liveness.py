@@ -6,11 +6,9 @@ that the rescuer has seen stand still, on its own monotonic clock, for the whole
 
 import json
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 from cron2queue.runtime.backend import CLAIM_COLUMNS, Backend, marks
-from cron2queue.runtime.database.exact import text_of
-from cron2queue.runtime.database.instants import from_micros
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import (
     AttemptRecord,
@@ -25,6 +23,7 @@ from cron2queue.runtime.jobs import (
 )
 from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.verbs import settling
+from cron2queue.runtime.verbs.claiming import job_of
 
 UNREGISTERED: Final = -1  # the counter of a worker that holds jobs and has no row
 
@@ -77,17 +76,8 @@ def _stands_still(session: Session, worker: str, counter_seen: int) -> bool:
 
 
 def _held_jobs(session: Session, worker: str, limit: int) -> list[Job]:
-    rows = session.rows(f"SELECT {CLAIM_COLUMNS}, lease FROM {{jobs}} WHERE worker = ? ORDER BY id LIMIT ?", (worker, limit))
-    return [_job(row, worker) for row in rows]
-
-
-def _job(row: Sequence[Any], worker: str) -> Job:
-    return Job(
-        id=int(row[0]), public_id=row[1], queue=row[2], kind=row[3], key=text_of(row[4]), payload_text=row[5], attempt=row[6],
-        max_attempts=row[7], crashes=row[8], run=row[9], lease=Lease(token=row[19], worker=worker),
-        ordering_key=text_of(row[10]), owner=text_of(row[11]), trace_context=row[12], created_at=from_micros(row[13]),
-        run_at=from_micros(row[14]), limit_key=text_of(row[15]),
-    )  # fmt: skip
+    query = f"SELECT queue, lease, {CLAIM_COLUMNS} FROM {{jobs}} WHERE worker = ? ORDER BY id LIMIT ?"
+    return [job_of(row, queue, Lease(lease, worker)) for queue, lease, *row in session.rows(query, (worker, limit))]
 
 
 def rescue(session: Session, backend: Backend, controls: Controls, worker: str, *, counter_seen: int, by: str) -> list[Rescued]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from cron2queue.redaction import redact
-from cron2queue.runtime.backend import Backend, Row
+from cron2queue.runtime.backend import Backend, Change, Row
 from cron2queue.runtime.database.instants import seconds
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import (
     MAX_CRASHES,
+    PLAINLY_DONE,
     AttemptRecord,
     Cancelled,
     Crashed,
@@ -22,6 +23,7 @@ from cron2queue.runtime.jobs import (
     Settlement,
 )
 from cron2queue.runtime.limits import Controls, LimitId, held_by, turn_of
+from cron2queue.runtime.runs import Plain
 from cron2queue.runtime.verbs import admission, control, ordering
 from cron2queue.text import cut_bytes, to_bytes
 
@@ -72,7 +74,7 @@ RELEASED_FOR_LATER: Final = (
     "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'scheduled' END"
 )
 
-Change = tuple[str, tuple[Any, ...]]
+_SILENT: Final = ((None, None, None, "", "done"), (None, None, None, "", ""))  # of an AttemptRecord, behind its seconds
 
 
 def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
@@ -100,7 +102,7 @@ def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
 
 def clean(text: str, limit: int) -> str:
     """Text that every database takes: no NUL, no lone surrogate, at most so many bytes, cut on a character boundary."""
-    return cut_bytes(text.replace("\0", "\\0"), limit)
+    return cut_bytes(text.replace("\0", "\\0"), limit) if text else text
 
 
 def ascii_word(text: str, limit: int) -> str:
@@ -115,7 +117,7 @@ def plain(settlement: Settlement) -> Settlement:
         outcome = replace(outcome, result_ref=None if outcome.result_ref is None else repr(outcome.result_ref)[:200])
     record = settlement.record
     kept = AttemptRecord(wait_seconds=record.wait_seconds, run_seconds=record.run_seconds, outcome_name=record.outcome_name)
-    return replace(settlement, outcome=outcome, record=kept)
+    return settlement._replace(outcome=outcome, record=kept)
 
 
 def settle(
@@ -127,21 +129,48 @@ def settle(
     keep_record: bool = True,
 ) -> list[bool]:
     """Write all ends in this transaction. False where the lease was lost: then nothing was written for that job."""
-    limited = [each for each in settlements if controls.of_job(each.job.kind, limit_key(each.job))]
+    limited = [each for each in settlements if controls.limits and controls.of_job(each.job.kind, limit_key(each.job))]
     if limited:
         backend.lock_limits(session, None, controls.locks({each.job.kind for each in limited}))
-    held = _change_all(session, backend, settlements)
-    _pause_kinds(session, backend, settlements, held)
-    if keep_record:
-        ended = [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)]
-        if ended:
-            backend.keep_records(session, [_record_cells(each) for each in ended])
+    finished, others = _told_apart(settlements) if keep_record else ({}, settlements)
+    held: set[int] = set()
+    for (claim, worker), ended in finished.items():
+        held |= backend.finish(session, (DONE, (None, "")), claim, worker, sorted(ended))
+    if others:
+        held |= _settle_others(session, backend, others, keep_record=keep_record)
     if session.reruns or len(held) < len(settlements):
         held |= _settled_before(session, [each for each in settlements if each.job.id not in held])
     admission.free(session, controls, _limits_of(controls, (each.job for each in limited)))
     for turn in turns_of(each.job for each in settlements):
         ordering.pass_on(session, backend, turn)
     return [each.job.id in held for each in settlements]
+
+
+def _told_apart(settlements: Sequence[Settlement]) -> tuple[dict[tuple[str, str], list[Plain]], Sequence[Settlement]]:
+    """Those that ended well and have nothing to say, which are most, by their claim and worker; and all others."""
+    plain: dict[tuple[str, str], list[Plain]] = {}
+    others: list[Settlement] = []
+    for each in settlements:
+        job, outcome, _, record = each
+        token, worker = job.lease
+        silent = (outcome is PLAINLY_DONE or outcome == PLAINLY_DONE) and record[2:] in _SILENT
+        claim = token.removesuffix(str(job.id))
+        lasted = record.run_seconds
+        if silent and lasted is not None and record.wait_seconds in (None, job.waited_seconds) and claim != token:
+            ended = Plain(job.id, job.run, job.attempt, job.waited_seconds, lasted)
+            plain.setdefault((claim, worker), []).append(ended)
+        else:
+            others.append(each)
+    return plain, others
+
+
+def _settle_others(session: Session, backend: Backend, settlements: Sequence[Settlement], *, keep_record: bool) -> set[int]:
+    held = _change_all(session, backend, settlements)
+    _pause_kinds(session, backend, settlements, held)
+    ended = [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)]
+    if keep_record and ended:
+        backend.keep_records(session, [_record_cells(each) for each in ended])
+    return held
 
 
 def _change_all(session: Session, backend: Backend, settlements: Sequence[Settlement]) -> set[int]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cron2queue.runtime.distributions import rung
+from cron2queue.runtime.distributions import rungs
 from cron2queue.runtime.jobs import MAX_CRASHES, Cancelled, Crashed, Done, GiveUp, Released, RetryAt, Settlement
 
 PERIOD_SECONDS = 300
@@ -53,12 +53,20 @@ class Tally:
 
     def settled(self, settlements: Sequence[Settlement], held: Sequence[bool]) -> None:
         """Count settlements by whether their lease still held."""
+        done: dict[tuple[str, str, str], list[Settlement]] = {}  # most are, and are counted together
         with self._lock:
             for settlement, was_held in zip(settlements, held, strict=True):
-                if was_held:
-                    self._settled(settlement)
+                job, outcome, _, record = settlement
+                if not was_held:
+                    self._add(job.queue, job.kind, "lease_lost")
+                elif isinstance(outcome, Done):
+                    done.setdefault((job.queue, job.kind, record.outcome_name or "done"), []).append(settlement)
                 else:
-                    self._add(settlement.job.queue, settlement.job.kind, "lease_lost")
+                    self._settled(settlement)
+            for (queue, kind, name), some in done.items():
+                self._add(queue, kind, f"outcome:{name}", n=len(some))
+                self._add(queue, kind, "succeeded", n=len(some))
+                self._lasted(queue, kind, some)
 
     def count(self, queue: str, kind: str, series: str, n: int = 1) -> None:
         """Count something else, like `rescued`."""
@@ -93,14 +101,19 @@ class Tally:
             self._add(job.queue, job.kind, "outcome:released")
             return
         self._add(job.queue, job.kind, f"outcome:{record.outcome_name or _NAMES[type(outcome)]}")
-        waited = job.waited_seconds if record.wait_seconds is None else record.wait_seconds
-        for series, seconds in (("wait", waited), ("run", record.run_seconds)):
-            if seconds is not None:
-                self._add(job.queue, job.kind, series, rung(seconds))
-                self._add(job.queue, job.kind, f"{series}_us", n=int(seconds * 1e6))
-        self._add(job.queue, job.kind, "succeeded") if isinstance(outcome, Done) else None
+        self._lasted(job.queue, job.kind, [settlement])
         if isinstance(outcome, RetryAt | GiveUp | Crashed):
             self._failed(settlement)
+
+    def _lasted(self, queue: str, kind: str, settlements: Sequence[Settlement]) -> None:
+        """Wait and run of attempts of one queue and kind."""
+        waits = [job.waited_seconds if (own := record.wait_seconds) is None else own for job, _, _, record in settlements]
+        runs = [lasted for _, _, _, record in settlements if (lasted := record.run_seconds) is not None]
+        for series, known in (("wait", waits), ("run", runs)):
+            for step, n in Counter(rungs(known)).items():
+                self._add(queue, kind, series, step, n)
+            if known:
+                self._add(queue, kind, f"{series}_us", n=int(sum(known) * 1e6))
 
     def _failed(self, settlement: Settlement) -> None:
         job, outcome = settlement.job, settlement.outcome

@@ -8,7 +8,7 @@ from typing import Any
 from cron2queue.runtime.backend import Want, marks
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.desk import Desk
-from cron2queue.runtime.jobs import AttemptRecord, Done, Job, Released, Rescued, Settlement, WorkerInfo
+from cron2queue.runtime.jobs import AttemptRecord, Done, Job, Released, Rescued, RetryAt, Settlement, WorkerInfo
 from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.trouble import LeaseLost, StatementFailed
 from cron2queue.runtime.verbs import claiming, liveness, ordering, rollups, settling, upkeep
@@ -269,4 +269,4 @@ class WorkerVerbs(Desk):
 
 
 def _pauses_a_kind(settlements: Iterable[Settlement]) -> bool:
-    return any(getattr(each.outcome, "pause_kind_seconds", None) is not None for each in settlements)
+    return any(isinstance(end, RetryAt) and end.pause_kind_seconds is not None for _, end, _, _ in settlements)

@@ -5,11 +5,14 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fcntl import ioctl
 from io import UnsupportedOperation
+from termios import FIONREAD
 
 from cron2queue.runtime.worker.output import HeadAndTail
 
 _CHUNK = 64 * 1024
+_NO_BYTES = bytes(4)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,9 +49,14 @@ class Capture:
     def begin(self) -> None:
         """Forget what was printed before this job."""
         with self._turn:
-            self._read()
+            self._read_waiting()
             if self._kept.total:
                 self._kept = HeadAndTail()
+
+    def _read_waiting(self) -> None:
+        """Most jobs print nothing: to ask how much there is costs less than to fail to read."""
+        if any(ioctl(self.descriptor, FIONREAD, _NO_BYTES)):
+            self._read()
 
     def end(self) -> str:
         """What was printed since `begin`."""
@@ -56,5 +64,5 @@ class Capture:
             with suppress(OSError, ValueError, UnsupportedOperation, AttributeError):
                 stream.flush()
         with self._turn:
-            self._read()
+            self._read_waiting()
             return self._kept.text()

@@ -48,6 +48,7 @@ class Child:
     stops: dict[int, StopSignal] = field(default_factory=dict)
     capture: Capture | None = None
     outgoing: list[bytes] = field(default_factory=list)
+    plain: list[tuple[int, float]] = field(default_factory=list)  # numbers and seconds of jobs that are simply done
     flushed_at: float = 0.0
     turn: threading.Lock = field(default_factory=threading.Lock)
     stores: threading.local = field(default_factory=threading.local)
@@ -116,10 +117,12 @@ class Child:
         report = run_attempt(work, handler, stop, tell_progress, self.store, self.capture, began)
         seconds = time.monotonic() - began
         said = report.said()
-        self._queue(report.encoded(work.number, seconds, said))
         if report.ending is Ending.DONE and not said:
-            self.pulse.done(ordinal, seconds)
+            with self.turn:
+                self.plain.append((work.number, round(seconds, 6)))
+                self.pulse.done(ordinal, seconds)
         else:
+            self._queue(report.encoded(work.number, seconds, said))
             self.flush()  # what it says must not be lost with a child that the next job may take down
         self.stops.pop(work.number, None)
         stop.close()
@@ -131,6 +134,9 @@ class Child:
     def flush(self) -> None:
         """Send what has gathered; results wait a millisecond at most while further jobs of a group run."""
         with self.turn:
+            if self.plain:
+                self.outgoing.append(encoded(["plain", self.plain]))
+                self.plain = []
             data, self.outgoing = b"".join(self.outgoing), []
             self.flushed_at = time.monotonic()
             if data:

@@ -2,11 +2,12 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from cron2queue.runtime.jobs import Settlement
+from cron2queue.runtime.jobs import PLAINLY_DONE, AttemptRecord, Settlement
 from cron2queue.runtime.worker.context import CANCEL, SHUTDOWN, TIMEOUT
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.lanes import Lane
@@ -29,6 +30,7 @@ _KILLED_FOR = {
     FENCED: Ending.RELEASED,
     LOST: Ending.LOST_LEASE,
 }
+_DONE = str(Ending.DONE)
 # Once a job was asked to stop, an answer that is no clear end of its own is the end that was asked for.
 _OWN_ENDS = frozenset({Ending.DONE, Ending.PERMANENT, Ending.RETRY})
 
@@ -59,6 +61,15 @@ class Endings:
         if assignment.stop_reason is not None and ending not in _OWN_ENDS:
             ending = _KILLED_FOR.get(assignment.stop_reason, ending)
         self._end(assignment, ending, said, seconds)
+
+    def finished(self, slot: Slot, pairs: Sequence[tuple[int, float]]) -> None:
+        """The child says of several jobs that they are done, and in how many seconds; there is no more to say of them."""
+        seconds = dict(pairs)
+        for assignment in slot.take_back_all(seconds):
+            self.lanes[assignment.lane].in_flight -= 1
+            number, job = assignment.work
+            record = AttemptRecord(job.waited_seconds, seconds[number], outcome_name=_DONE)
+            self.settle(Settlement(job, PLAINLY_DONE, None, record), strict=assignment.options.strict, shortage=False)
 
     def died(self, slot: Slot) -> None:
         """The child has ended. Its running job bears the reason, what it had not begun is given back."""

@@ -245,7 +245,10 @@ class Pump:
                 assignment.progress = (fraction, phase)
                 self.control.has_progress = True
             return
-        self.endings.answered(slot, message)
+        if message[0] == "plain":
+            self.endings.finished(slot, message[1])
+        else:
+            self.endings.answered(slot, message)
 
     def _died(self, slot: Slot) -> None:
         for descriptor in (slot.jobs.socket.fileno(), slot.pidfd):

@@ -5,7 +5,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -62,7 +62,7 @@ class Slot:
                 self.assigned[work.number] = Assignment(
                     work=work, options=options, lane=lane, ordinal=self.handed, assigned_at=now
                 )
-        self.jobs.send(encoded([work.to_wire() for work, _ in works]))
+        self.jobs.send(encoded([work for work, _ in works]))
 
     def take_back(self, number: int) -> Assignment | None:
         """The child has answered for this job."""
@@ -70,6 +70,13 @@ class Slot:
             found = self.assigned.pop(number, None)
             if found is not None:
                 self.answered += 1
+            return found
+
+    def take_back_all(self, numbers: Iterable[int]) -> list[Assignment]:
+        """The same for several; those that it does not have are left out."""
+        with self.turn:
+            found = [each for number in numbers if (each := self.assigned.pop(number, None)) is not None]
+            self.answered += len(found)
             return found
 
     def begun(self, assignment: Assignment) -> bool:

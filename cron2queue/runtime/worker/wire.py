@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 _LENGTH = struct.Struct("!I")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _CHUNK = 256 * 1024
 
 
 def encoded(message: object) -> bytes:
     """One message as it goes over the wire."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    body = _encode(message).encode("ascii")
     return _LENGTH.pack(len(body)) + body
 
 

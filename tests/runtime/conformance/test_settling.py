@@ -177,6 +177,46 @@ def test_each_finished_attempt_is_kept(table: Database, store: Store, claim: Cla
     assert table.value("SELECT ended_at - started_at FROM {attempts} WHERE run = 1") == 2_250_000
 
 
+ATTEMPT = (
+    "job_id, run, number, lease, worker, outcome, exit_status, signal_number, wait_seconds, run_seconds, max_rss_bytes, "
+    "message, diagnostic, output_tail"
+)
+
+
+@pytest.mark.parametrize("ran", [0.0, 0.000012, 2.25, 86_400.5, None])
+def test_of_an_end_with_nothing_to_say_the_same_is_kept_as_of_any_other(
+    table: Database, store: Store, claim: Claimer, ran: float | None
+) -> None:
+    """Most attempts end so; their records are written in a way of their own."""
+    store.enqueue_many([mail(), mail(), mail()])
+    told, *silent = claim()
+    store.settle([Settlement(job=told, outcome=Done(message="x"), record=AttemptRecord(run_seconds=ran))])
+    plain = AttemptRecord(run_seconds=ran, wait_seconds=silent[0].waited_seconds, outcome_name="done")
+    assert store.settle([Settlement(job=silent[0], outcome=Done(), record=plain)]) == [True]
+    assert store.settle([Settlement(job=silent[1], outcome=Done(), record=AttemptRecord(run_seconds=ran))]) == [True]
+    rows = table.rows(f"SELECT {ATTEMPT} FROM {{attempts}} ORDER BY job_id")
+    for job, row in zip((told, *silent), rows, strict=True):
+        message = "x" if job is told else None
+        assert row[:8] == (job.id, 1, 1, job.lease.token, "w1", "done", None, None)
+        # The clock is read once more where a claim is two statements.
+        assert row[8] == pytest.approx(job.waited_seconds, abs=60)
+        assert row[9:] == (ran if ran is None else pytest.approx(ran, rel=1e-5), None, message, None, None)
+    for (lasted,) in table.rows("SELECT ended_at - started_at FROM {attempts}"):
+        assert lasted == pytest.approx((ran or 0.0) * 1e6, abs=1, rel=1e-5)
+
+
+def test_ends_of_several_claims_and_workers_may_stand_in_one_batch(table: Database, store: Store, claim: Claimer) -> None:
+    store.enqueue_many([mail() for _ in range(7)])
+    jobs = [*claim(2), *claim(2), *claim(2, worker="w2"), *claim(1, worker="w10")]
+    lost = jobs.pop(3)
+    assert store.release([lost]) == [True]
+    stale = [*jobs[:3], lost, *jobs[3:]]
+    assert store.settle([Settlement(job=job, outcome=Done()) for job in reversed(stale)]) == [True] * 3 + [False] + [True] * 3
+    kept = table.rows("SELECT job_id, lease, worker FROM {attempts} ORDER BY job_id")
+    assert kept == [(job.id, *job.lease) for job in jobs]
+    assert table.value("SELECT state FROM {jobs} WHERE id = ?", (lost.id,)) == "ready"
+
+
 HOSTILE = [
     "\0",
     "a\0b",

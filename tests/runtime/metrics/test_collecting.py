@@ -34,8 +34,8 @@ LOW_CARDINALITY = {"queue", "kind", "state", "outcome", "entry", "host", "cause"
 def job(**fields: object) -> Job:
     values = {
         "id": 1, "public_id": "p", "queue": "default", "kind": "send", "key": None, "payload_text": "null", "attempt": 1,
-        "max_attempts": 3, "crashes": 0, "lease": Lease(token="t", worker="w"), "ordering_key": None, "owner": None,
-        "trace_context": None, "created_at": NOW, "run_at": NOW, "waited_seconds": 0.5,
+        "max_attempts": 3, "crashes": 0, "lease": Lease(token="t", worker="w"), "ordering_key": None,
+        "trace_context": None, "waited_seconds": 0.5,
     }  # fmt: skip
     return Job(**{**values, **fields})  # type: ignore[arg-type]
 

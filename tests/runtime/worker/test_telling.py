@@ -26,8 +26,7 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC)
 def settlement(outcome: Outcome, *, attempt: int = 1) -> Settlement:
     job = Job(
         id=1, public_id="8b2c", queue="q", kind="export", key=None, payload_text="null", attempt=attempt, max_attempts=3,
-        crashes=0, lease=Lease(token="t", worker="w"), ordering_key=None, owner=None, trace_context=None, created_at=NOW,
-        run_at=NOW,
+        crashes=0, lease=Lease(token="t", worker="w"),
     )  # fmt: skip
     return Settlement(job=job, outcome=outcome, retry_delay=2.5, record=AttemptRecord(outcome_name="failed"))
 
