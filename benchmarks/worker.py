@@ -2,9 +2,9 @@
 
     python benchmarks/worker.py [DATABASE ...] [--jobs N] [--rounds N] [--children N] [--single] [--strict]
 
-Both run in turn in each round, over the same number of jobs that do nothing; the figures are medians and ratios. Bare
-claims 100 jobs and settles them together with the next claim, by hand on the driver, in one process and without calling
-anything. `--single` takes kinds that are not declared short: one job at a time. `--strict`: a commit for each end.
+Both run in turn in each round, over the same number of jobs that do nothing; the figures are medians and ratios. The bare
+loop is that of store.py, with batches of 100: in one process, without calling anything. `--single` takes kinds that are not
+declared short: one job at a time. `--strict`: a commit for each end.
 """
 
 import argparse
@@ -13,13 +13,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from databases import NAMES, Database, open_database
+from store import bare
 
 from cron2queue.runtime.jobs import NewJob
 
@@ -31,33 +30,6 @@ def fill(database: Database, count: int) -> None:
     for start in range(0, count, 1000):
         store.enqueue_many([NewJob(kind="noop") for _ in range(min(1000, count - start))])
     store.close()
-
-
-def bare(database: Database, count: int) -> float:
-    """Ids claimed and the last ones settled in one transaction, as short as it can be written."""
-    raw: Any = database.connect()
-    cursor = raw.cursor()
-    mark = "?" if database.name == "sqlite" else "%s"
-    locking = "" if database.name == "sqlite" else " FOR UPDATE SKIP LOCKED"
-    query = f"SELECT id FROM c2q_jobs WHERE queue = 'default' AND state = 'ready' ORDER BY priority, id LIMIT {BATCH}{locking}"
-    began, done, held = time.perf_counter(), 0, []
-    while done < count:
-        if database.name == "sqlite":
-            cursor.execute("BEGIN IMMEDIATE")
-        if held:
-            some = ", ".join([mark] * len(held))
-            cursor.execute(f"UPDATE c2q_jobs SET state = 'succeeded', lease = NULL WHERE id IN ({some})", held)
-            done += len(held)
-        cursor.execute(query)
-        held = [row[0] for row in cursor.fetchall()]
-        if held:
-            some = ", ".join([mark] * len(held))
-            cursor.execute(
-                f"UPDATE c2q_jobs SET state = 'running', lease = 'x', attempts = attempts + 1 WHERE id IN ({some})", held
-            )
-        cursor.execute("COMMIT")
-    raw.close()
-    return time.perf_counter() - began
 
 
 def ours(database: Database, folder: Path, options: argparse.Namespace) -> tuple[float, float]:
@@ -93,7 +65,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 database = open_database(name, Path(folder))
                 fill(database, options.jobs)
-                by_hand = bare(database, options.jobs)
+                by_hand = bare(database, BATCH)
                 database.empty()
                 fill(database, options.jobs)
                 rounds.append((by_hand, *ours(database, Path(folder), options)))
