@@ -157,7 +157,7 @@ def refuse_binary(head: bytes) -> None:
         raise NotALog("a binary file")
 
 
-_IDENTIFIERS = ("CRON", "CROND", "cron", "crond", "crontab", "anacron", "systemd")
+_IDENTIFIERS = ("CRON", "CROND", "cron", "crond", "crontab", "anacron", "systemd", "systemd-journald")
 
 
 def opened(file: LogFile) -> IO[bytes]:

@@ -1,13 +1,18 @@
 """The journal joins what syslog's text does not, and is believed only where it can be."""
 
 import json
+import lzma
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from cron2queue.evidence.runs import Pairing
 
-from .looking import crontab, look, look_at
+from .looking import LOGS, crontab, look, look_at
+
+DATA = LOGS.parent
 
 BASE = 1796036761_000_000
 
@@ -151,6 +156,45 @@ def test_journalctl_is_asked_when_it_is_there(tmp_path: Path, monkeypatch: pytes
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert [run.seconds for run in look(journal=Path("live"))[1]] == [2]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """A journal in systemd's own form."""
+    path = tmp_path / "cron.journal"
+    path.write_bytes(lzma.decompress((DATA / "journal" / "cron.journal.xz").read_bytes()))
+    return path
+
+
+JOURNALCTL = shutil.which("journalctl")
+needs_journalctl = pytest.mark.skipif(JOURNALCTL is None, reason="journalctl is not installed")
+IN_THE_JOURNAL = [("poll", 0.5, None), ("printf '\udce9'", 60.0, None), ("* * * * * job", 3.0, 0)]
+
+
+@needs_journalctl
+def test_what_journalctl_prints_is_read(tmp_path: Path, journal: Path) -> None:
+    printed = subprocess.run([str(JOURNALCTL), "--file", journal, "-o", "json", "--all"], capture_output=True, check=True)
+    export = tmp_path / "export.json"
+    export.write_bytes(printed.stdout)
+    book, runs = look(journal=export)
+    assert [(run.command, run.seconds, run.exit_status) for run in runs] == IN_THE_JOURNAL
+    assert [run.pairing for run in runs] == [Pairing.EXACT] * 3
+    assert [run.output for run in runs] == [None, None, True]
+    assert not book.skipped
+
+
+@needs_journalctl
+def test_journalctl_itself_is_asked_for_what_is_cron_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, journal: Path) -> None:
+    program = tmp_path / "bin" / "journalctl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {JOURNALCTL} --file {journal} "$@" | tee {tmp_path}/said\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    _, runs = look(journal=Path("live"))
+    assert [(run.command, run.seconds, run.exit_status) for run in runs] == IN_THE_JOURNAL
+    said = (tmp_path / "said").read_text()
+    assert "Suppressed 33 messages" in said
+    assert "Accepted publickey" not in said
 
 
 def test_a_missing_journalctl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
