@@ -72,6 +72,29 @@ def test_a_line_becomes_the_timer_that_the_generator_wrote(recorded: dict[str, A
 
 
 @pytest.mark.parametrize(
+    ("field", "place", "drawn"),
+    [
+        ("10x~12", 0, range(10, 14)), ("x~5", 0, range(7)), ("50x~", 0, range(50, 60)), ("~x", 0, range(2)),
+        ("58x~59", 0, range(58, 60)), ("1-5~50", 0, range(1, 52)), ("0x5~8", 0, range(10)), ("5x~6", 1, range(5, 8)),
+        ("+5~8", 0, range(5, 10)), ("5~99999999999", 0, range(5, 60)), ("jan~mar", 3, range(1, 5)),
+        ("monx~fri", 4, range(1, 7)), ("mo~fri", 4, range(7)), ("x~2", 4, range(4)), ("fri~sun", 4, range(5, 8)),
+    ],
+)  # fmt: skip
+def test_an_end_of_a_random_range_is_what_its_word_begins_with(field: str, place: int, drawn: range) -> None:
+    fields = ["0", "0", "1", "1", "*"]
+    fields[place] = field
+    schedule = read(" ".join(fields) + " root x\n").entries[0].schedule
+    assert isinstance(schedule, Calendar)
+    assert schedule.possible is not None
+    assert schedule.possible[place] == sum(1 << value for value in drawn)
+
+
+@pytest.mark.parametrize("line", ["5~x * * * * root a", "-5~7 * * * * root a", "0 0 3~x * * root a", "0 0 1 x~5 * root a"])
+def test_a_random_range_that_ends_before_it_begins_is_refused(line: str) -> None:
+    assert "may be *" in read(line + "\n").malformed[0].message
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("61 25 40 13 9 root x", "field minute=61 (61), may be * or [0, 59]"),

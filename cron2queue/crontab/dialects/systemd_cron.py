@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context, Dialect, Reading
-from cron2queue.crontab.fields import DAY_NAMES, middle_bit
+from cron2queue.crontab.fields import DAY_NAMES, MONTH_NAMES, middle_bit
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.percent import split_percent
 from cron2queue.crontab.schedule import AtReboot, Calendar, Schedule
@@ -17,6 +17,7 @@ _SPACE = b" \t\n\v\f\r"
 _ASSIGNMENT = re.compile(rb"([A-Za-z_0-9]+)[ \t-\r]*=[ \t-\r]*(.*)\Z", re.DOTALL)
 _WORD = re.compile(rb"[^ \t]+")
 _NUMBER = re.compile(rb"\+?[0-9]{1,19}\Z")
+_BEGINNING = re.compile(rb"\s*([+-]?[0-9]{1,18})")
 _HUGE = 2**63
 _LOOPS = "the generator never ends: a step of 0"
 _UNKNOWN = "unknown schedule"
@@ -107,15 +108,24 @@ def _steps(begin: int, end: int, step: int, unit: _Unit) -> int:
     return sum(1 << place + unit.base for place in range(begin, end, step))
 
 
+def _begun(word: bytes, unit: _Unit, *, upper: bool) -> int:
+    """An end of a random range: a name, or the number that the word begins with; 0 when it begins with none."""
+    if unit.month and word[:3].lower() in MONTH_NAMES:
+        return MONTH_NAMES.index(word[:3].lower()) + 1
+    known = _map(word, unit, upper=upper)
+    if known is not None:
+        return known
+    number = _BEGINNING.match(word)
+    return int(number[1]) if number else 0
+
+
 def _drawn(span: bytes, unit: _Unit) -> tuple[int, bool] | None:
     low, _, high = span.partition(b"~")
     if b"~" in high:
         raise _Refusal("doubled ~")
     not_base, most = 0 if unit.base else 1, unit.size - 1
-    first = unit.base + 1 - not_base if not low else _map(low, unit, upper=False)
-    last = most if not high else _map(high, unit, upper=True)
-    if first is None or last is None:
-        return None
+    first = _begun(low, unit, upper=False) if low else unit.base + 1 - not_base
+    last = _begun(high, unit, upper=True) if high else most
     begin = first - 1 + not_base
     end = min(last + not_base, most) if high else most
     return (_steps(begin, end + 1, 1, unit), True) if 0 <= begin <= end else None
