@@ -10,12 +10,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from cron2queue.analyser.faults import is_broken
 from cron2queue.analyser.finding import EntryId, Finding, NotJudged
 from cron2queue.analyser.folding import folded
 from cron2queue.analyser.judging import Ranking, verdict_of
 from cron2queue.analyser.naming import Names, job_name
 from cron2queue.analyser.registry import all_rules
 from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject, stands_in_crontab
+from cron2queue.analyser.verdicts import Decision
 
 if TYPE_CHECKING:
     from cron2queue.analyser.suppression import Silence
@@ -30,8 +32,12 @@ def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> An
     All rules are asked, since what is not to be shown still decides what becomes of an entry.
     """
     rules, shown = all_rules(), frozenset(rule.code for rule in chosen)
-    findings, not_judged = _ask_whole([rule for rule in rules if not isinstance(rule, EntryRule)], subject, silence)
-    verdicts = _entry_by_entry([rule for rule in rules if isinstance(rule, EntryRule)], subject, silence, findings)
+    whole = [rule for rule in rules if not isinstance(rule, EntryRule)]
+    findings, not_judged = _sorted_out((answer for rule in whole for answer in rule.check(subject)), silence)
+    entry_rules = [rule for rule in rules if isinstance(rule, EntryRule)]
+    verdicts, faulty = _entry_by_entry(entry_rules, subject, silence, findings)
+    more, unjudged = _sorted_out((answer for rule in whole for answer in rule.look_again(subject, faulty)), silence)
+    findings, not_judged = findings + more, not_judged + unjudged
     context = ReviewContext(used_ignores=frozenset(silence.used), asked=shown)
     for rule in rules:
         findings.extend(silence.mark(finding) for finding in rule.review(subject, context))
@@ -42,15 +48,14 @@ def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> An
     )
 
 
-def _ask_whole(rules: Iterable[Rule], subject: Subject, silence: Silence) -> tuple[list[Finding], list[NotJudged]]:
+def _sorted_out(answers: Iterable[Finding | NotJudged], silence: Silence) -> tuple[list[Finding], list[NotJudged]]:
     findings: list[Finding] = []
     not_judged: list[NotJudged] = []
-    for rule in rules:
-        for answer in rule.check(subject):
-            if isinstance(answer, Finding):
-                findings.append(silence.mark(answer))
-            else:
-                not_judged.append(answer)
+    for answer in answers:
+        if isinstance(answer, Finding):
+            findings.append(silence.mark(answer))
+        else:
+            not_judged.append(answer)
     return findings, not_judged
 
 
@@ -64,10 +69,11 @@ def _standing(findings: Iterable[Finding]) -> dict[EntryId, list[Finding]]:
 
 def _entry_by_entry(
     rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding]
-) -> tuple[Verdict, ...]:
+) -> tuple[tuple[Verdict, ...], frozenset[EntryId]]:
+    """The verdicts in order, and the entries that are to be corrected or deleted."""
     by_code = {rule.code: rule for rule in rules}
     by_dialect = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
-    before, names, ranking = _standing(findings), Names(), Ranking()
+    before, names, ranking, faulty = _standing(findings), Names(), Ranking(), set[EntryId]()
     for file, entries in groupby(subject.entries, key=itemgetter(0)):
         of_file: list[Finding] = []
         for _, entry in entries:
@@ -76,6 +82,9 @@ def _entry_by_entry(
             of_file += new
             ours = [*before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
             name = names.unique(subject.declared(file, entry).name or job_name(entry.command))
-            ranking.add(subject, file, verdict_of(subject, file, entry, name, ours), ours)
+            verdict = verdict_of(subject, file, entry, name, ours)
+            ranking.add(subject, file, verdict, ours)
+            if verdict.decision in (Decision.FIX, Decision.DROP) or any(is_broken(found) for found in ours):
+                faulty.add(verdict.entry_id)
         findings += folded(by_code, of_file)
-    return ranking.ordered()
+    return ranking.ordered(), frozenset(faulty)

@@ -123,6 +123,10 @@ class Rule(ABC):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Every answer of this rule, in the order of files and lines."""
 
+    def look_again(self, subject: Subject, faulty: frozenset[EntryId]) -> Iterator[Finding | NotJudged]:
+        """Answers that depend on which entries are broken, mistaken or to be deleted; asked when all have been judged."""
+        return iter(())
+
     def review(self, subject: Subject, context: ReviewContext) -> Iterator[Finding]:
         """Answers that depend on those of all other rules: about ignores that nothing needed."""
         return iter(())
@@ -130,6 +134,7 @@ class Rule(ABC):
     def answers(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """What the rule says when it is asked alone: its looks, and its review as if no ignore had been needed."""
         yield from self.check(subject)
+        yield from self.look_again(subject, frozenset())
         yield from self.review(subject, ReviewContext(used_ignores=frozenset(), asked=frozenset({"*"})))
 
     def fold(self, findings: Sequence[Finding]) -> tuple[str, str] | None:

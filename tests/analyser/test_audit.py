@@ -321,3 +321,10 @@ def test_a_line_after_a_backslash_is_told_that_cron_joins_no_lines() -> None:
         result = judged(crontab("0 3 * * * root /opt/a \\\n  --long\n", dialect=dialect))
         (bad,) = [each for each in result.findings if each.code == "C2Q101"]
         assert (bad.place.line, bad.remedy.partition(":")[0]) == (2, "cron knows no continuation lines")
+
+
+def test_a_herd_that_is_ignored_by_a_comment_is_silenced_and_the_comment_is_used() -> None:
+    herd = "".join(f"0 * * * * root /opt/{name}.sh >> /var/log/{name}.log 2>&1\n" for name in "abcd")
+    result = judged(f"# cron2queue: ignore-file[C2Q501] the machine is idle then\n{herd}")
+    assert [each.suppressed is not None for each in result.findings if each.code == "C2Q501"] == [True]
+    assert not any(each.code == "C2Q116" for each in result.findings)

@@ -1,17 +1,14 @@
 """C2Q501."""
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.chains import chains_of
-from cron2queue.analyser.faults import is_faulty
-from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
+from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.load import Burden, burdens_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.sameness import essence, meaning, settings
-from cron2queue.analyser.spreading import Move, Spread, spread
+from cron2queue.analyser.spreading import Spread, spread
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 HERD = 4
@@ -50,34 +47,34 @@ class HerdOfStarts(Rule):
     )
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
+        """Nothing, before it is known which lines are to be corrected."""
+        return iter(())
+
+    def look_again(self, subject: Subject, faulty: frozenset[EntryId]) -> Iterator[Finding | NotJudged]:
         """For each host by itself."""
-        fixed = self._in_chains(subject)
+        fixed = self._places(subject, self._in_chains(subject) | faulty)
         hosts: dict[str, list[tuple[CrontabFile, Entry]]] = {}
         for each in subject.entries:
             hosts.setdefault(host_of(each[0]), []).append(each)
         largest = sorted((entries for entries in hosts.values() if len(entries) >= HERD), key=len, reverse=True)
         for entries in largest[:MOST_HOSTS]:
-            yield from self._of_host(subject, burdens_of(subject, entries), fixed)
+            yield from self._of_host(burdens_of(subject, entries), fixed)
         if len(largest) > MOST_HOSTS:
             reason = (
                 f"the {MOST_HOSTS:,} hosts with the most entries were looked at, and {len(largest) - MOST_HOSTS:,} were not"
             )
             yield NotJudged(code=self.code, reason=reason)
 
-    def _of_host(self, subject: Subject, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
-        """Entries that are wrong themselves are looked for among those that would move, until none is left."""
-        while (proposal := spread(ours, target=HERD - 1, fixed=fixed)) is not None:
-            wrong = frozenset(_place(move) for move in proposal.moves if _is_wrong(subject, move, ours))
-            if not wrong:
-                yield self._herd(ours, proposal)
-                return
-            fixed |= wrong
+    def _of_host(self, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
+        proposal = spread(ours, target=HERD - 1, fixed=fixed)
+        if proposal is not None:
+            yield self._herd(ours, proposal)
 
-    def _in_chains(self, subject: Subject) -> frozenset[tuple[str, int]]:
-        members = {entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then)}
-        if not members:
-            return frozenset()
-        return frozenset(place for place, entry_id in subject.ids.items() if entry_id in members)
+    def _in_chains(self, subject: Subject) -> frozenset[EntryId]:
+        return frozenset(entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then))
+
+    def _places(self, subject: Subject, entries: frozenset[EntryId]) -> frozenset[tuple[str, int]]:
+        return frozenset(place for place, entry_id in subject.ids.items() if entry_id in entries) if entries else frozenset()
 
     def _herd(self, ours: Sequence[Burden], proposal: Spread) -> Finding:
         top, day, where = proposal.before, proposal.day, proposal.minutes
@@ -95,24 +92,3 @@ class HerdOfStarts(Rule):
             evidence=f"with these minutes at most {proposal.after} start together; counted over the 28 days ahead",
             related=tuple(places[1:]),
         )
-
-
-def _place(move: Move) -> tuple[str, int]:
-    return move.file.path, move.entry.number
-
-
-def _is_wrong(subject: Subject, move: Move, ours: Sequence[Burden]) -> bool:
-    """It is to be corrected or deleted, not moved."""
-    return is_faulty(subject, move.file, move.entry) or _is_double(move, ours)
-
-
-def _is_double(move: Move, ours: Sequence[Burden]) -> bool:
-    """An entry above starts the same at the same moments."""
-    own = next(each for each in ours if each.entry is move.entry)
-    above = takewhile(lambda each: each is not own, ours)
-    alike = (each.entry for each in above if (each.starts, each.days) == (own.starts, own.days))
-    return any(_meaning(entry) == _meaning(move.entry) for entry in alike)
-
-
-def _meaning(entry: Entry) -> tuple[object, ...]:
-    return essence(entry.command), settings(entry), meaning(entry.schedule)

@@ -231,7 +231,8 @@ def _silenced(finding: Finding, places: Places) -> tuple[str, str, str, str]:
 
 def _evidence(book: EvidenceBook) -> str:
     if not book.available:
-        return f"None: durations, overlaps and empty runs are unknown, and none is invented. {shown(book.how_to_get_evidence)}"
+        how = shown(book.how_to_get_evidence)
+        return f"None: durations, overlaps and empty runs are unknown, and none is invented. {how[:1].upper()}{how[1:]}"
     window = f", {book.window.start:%Y-%m-%d} to {book.window.end:%Y-%m-%d}" if book.window else ""
     sources = ", ".join(shown(source) for source in book.sources)
     return f"{sources}{window}: {book.runs:,} runs, {book.matched:,} of known entries, {book.unmatched:,} of others."
