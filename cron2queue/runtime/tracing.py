@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SYSTEM = "cron2queue"
 _W3C = "traceparent"
+_NOTHING = nullcontext()
 
 
 def active() -> bool:
@@ -50,7 +51,7 @@ def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
 
 def processing(job: Job) -> AbstractContextManager[None]:
     """A consumer's span around one attempt, a child of the span that enqueued the job; its failure is the span's."""
-    return _processing(job) if active() else nullcontext()
+    return _processing(job) if active() else _NOTHING
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from cron2queue.runtime.handlers import (
 from cron2queue.runtime.trouble import LeaseLost
 from cron2queue.runtime.worker.capture import Capture
 from cron2queue.runtime.worker.command import CommandFailed, run_old_command, run_program
-from cron2queue.runtime.worker.context import JobContext, ShuttingDown, StopSignal
+from cron2queue.runtime.worker.context import InForce, JobContext, ShuttingDown, StopSignal
 from cron2queue.runtime.worker.effects import DatabaseInterfered
 from cron2queue.runtime.worker.execution import Execution
 from cron2queue.runtime.worker.locked import AGAIN_SECONDS, NotLocked, RunsElsewhere, under_lock
@@ -59,6 +59,8 @@ class Report:
 
     def said(self) -> dict[str, Any]:
         """Only what says something; nothing for a job that is simply done."""
+        if self == _SIMPLY_DONE:
+            return {}
         said = {name: value for name in _FIELDS if (value := getattr(self, name))}
         if self.exit_status == 0:
             said["exit_status"] = 0
@@ -69,6 +71,7 @@ class Report:
         return encoded([self.ending, number, round(seconds, 6), said])
 
 
+_SIMPLY_DONE = Report(ending=Ending.DONE)
 _FIELDS = tuple(name for name in Report.__dataclass_fields__ if name != "ending")
 
 
@@ -115,7 +118,7 @@ def _add_execution(report: Report, executions: list[Execution], printed: str) ->
 
 def _attempt(handler: Handler, context: JobContext) -> Report:
     try:
-        with context.in_force(), tracing.processing(context.job), under_lock(handler.options):
+        with InForce(context), tracing.processing(context.job), under_lock(handler.options):
             _call(handler, context)
     except BaseException as trouble:  # a handler may raise anything; its child goes on
         return _report_of(trouble)

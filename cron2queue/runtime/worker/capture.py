@@ -15,6 +15,15 @@ _CHUNK = 64 * 1024
 _NO_BYTES = bytes(4)
 
 
+_NOT_FLUSHED = (OSError, ValueError, UnsupportedOperation, AttributeError)  # closed, or replaced by what is no stream
+
+
+def _flush_each() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(*_NOT_FLUSHED):
+            stream.flush()
+
+
 @dataclass(slots=True, kw_only=True)
 class Capture:
     """The reading end of the pipe that standard output and error of this process lead into."""
@@ -60,9 +69,11 @@ class Capture:
 
     def end(self) -> str:
         """What was printed since `begin`."""
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, UnsupportedOperation, AttributeError):
-                stream.flush()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except _NOT_FLUSHED:
+            _flush_each()
         with self._turn:
             self._read_waiting()
             return self._kept.text()

@@ -86,18 +86,15 @@ class Child:
         """A stop may overtake its job: its signal has to be there before the job begins."""
         works = [Work.from_wire(each) for each in message]
         for work in works:
-            self._stop_signal(work.number)
+            self.stops[work.number] = StopSignal()
         return works
-
-    def _stop_signal(self, number: int) -> StopSignal:
-        return self.stops.setdefault(number, StopSignal())
 
     def _do_and_flush(self, work: Work) -> None:
         self._do(work)
         self.flush()
 
     def _do(self, work: Work) -> None:
-        stop = self._stop_signal(work.number)
+        stop = self.stops[work.number]
         began = time.monotonic()
         with self.turn:
             self.begun += 1

@@ -212,11 +212,17 @@ class JobContext:
             named["TRACEPARENT"] = job.trace_context
         return {name: safe_text(text) if "\0" in text else text for name, text in named.items()}
 
-    @contextmanager
-    def in_force(self) -> Iterator[None]:
-        """While the handler runs, `run_command` finds the job by itself."""
-        token = _current.set(self)
-        try:
-            yield
-        finally:
-            _current.reset(token)
+
+class InForce:
+    """While the handler runs, `run_command` finds the job by itself."""
+
+    __slots__ = ("_context", "_token")
+
+    def __init__(self, context: JobContext) -> None:
+        self._context = context
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._context)
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self._token)

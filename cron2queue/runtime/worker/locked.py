@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.locks import locking
@@ -19,13 +19,17 @@ class NotLocked(Exception):
     """Whether the job's lock is free could not be found out: the handler was not called."""
 
 
-@contextmanager
-def under_lock(options: HandlerOptions) -> Iterator[None]:
+_NO_LOCK = nullcontext()
+
+
+def under_lock(options: HandlerOptions) -> AbstractContextManager[None]:
     """Hold the lock of a kind, if it has one. Raises RunsElsewhere or NotLocked."""
-    if options.lock is None:
-        yield
-        return
-    held = _take(options.lock, options.lock_folder)
+    return _NO_LOCK if options.lock is None else _holding(options.lock, options.lock_folder)
+
+
+@contextmanager
+def _holding(name: str, folder: str | None) -> Iterator[None]:
+    held = _take(name, folder)
     try:
         yield
     finally:
