@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal
 from cron2queue.cutover.live import Live, live_crontab
-from cron2queue.cutover.switch import Switch
+from cron2queue.cutover.switch import Switch, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
@@ -74,12 +74,15 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     touched = _touched(source, only)
     wanted = {block.name for _, block in blocks}
     restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]
+    after = replaced(original, blocks)
+    revived = not loads(source, text) and loads(source, after)
     return Switch(
         kind="apply",
         source=source,
         live=live,
         before=text,
-        after=replaced(original, blocks),
+        after=after,
+        remarks=("cron ignores this crontab today: with this change all of its entries run",) if revived else (),
         names=(*(each.name for each in touched), *restoring),
         touched=touched,
     )

@@ -42,7 +42,7 @@ def _prove_new_schedule(move: Move, request: Request, new: CronCommand, engine: 
         return line, f"starts at another time, as the plan says: {move.entry.schedule_text} becomes {entry.schedule_text}"
     found = [] if move.entry.schedule == entry.schedule else _differ(move, entry.schedule, request)
     if found:
-        raise CannotConvert("; ".join(map(str, found)))
+        raise CannotConvert("; ".join(map(str, found)), remedy="leave it as it is")
     return line, ""
 
 
@@ -134,11 +134,13 @@ def _changes_something(move: Move, request: Request) -> bool:
 
 def _change(move: Move, request: Request) -> Change:
     if not move.file.editable:
-        raise CannotConvert(f"{move.file.path} is not a crontab; write a line for it in one, and convert that")
+        raise CannotConvert(f"{move.file.path} is not a crontab", remedy="write a line for it in one, and convert that")
     if physical_lines(move.file.to_bytes())[move.entry.number - 1 :][:1] != [move.old]:
-        raise CannotConvert("it is not one whole line of the file: this cron reads more or less than a line for it")
+        text = "it is not one whole line of the file: this cron reads more or less than a line for it"
+        raise CannotConvert(text, remedy="write it as one whole line")
     if not move.file.loaded and not request.repaired(move.file.path).revived:
-        raise CannotConvert(f"cron ignores the whole file today ({move.file.why}); repair that first")
+        remedy = "repair that first: cron2queue audit names its broken lines"
+        raise CannotConvert(f"cron ignores the whole file today ({move.file.why})", remedy=remedy)
     wanted = _wanted(move)
     new, needs, note = _new(wanted, request)
     if wanted is not move:

@@ -12,13 +12,16 @@ from cron2queue.crontab.lines import Assignment, Entry, Kind
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.evidence.wrapping import unwrapped, wrap
 from cron2queue.generator.engine import CannotConvert
-from cron2queue.generator.shell import NotWritable, cron_command, sh_words
+from cron2queue.generator.shell import SCRIPT, NotWritable, cron_command, sh_words
 from cron2queue.plan.blocks import ended
 from cron2queue.text import to_bytes, to_text
 
 if TYPE_CHECKING:
     from cron2queue.crontab.schedule import Schedule
     from cron2queue.generator.engine import CronCommand, Move
+
+SCHEDULE = "write one that this cron reads"
+BY_HAND = "leave it as it is: cron's log tells of its starts"
 
 
 def _forms(command: CronCommand, *, percent: bool) -> Iterator[str]:
@@ -57,7 +60,9 @@ def moved_line(move: Move) -> bytes:
     line = ended(to_bytes(_before_command(move) + raw[move.entry.command_column - 1 :]))
     entry, old = read_line(line, move), move.entry
     if entry is None or (entry.command, entry.stdin, entry.user) != (old.command, old.stdin, old.user):
-        raise CannotConvert(f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule")
+        raise CannotConvert(
+            f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule", remedy=SCHEDULE
+        )
     return line
 
 
@@ -65,15 +70,17 @@ def observed_line(line: bytes, move: Move, python: str) -> bytes:
     """The line with its command started through the recorder. Raises CannotConvert when it cannot be wrapped."""
     entry = read_line(line, move)
     if entry is None:
-        raise CannotConvert("the line cannot be read by itself, so that its runs cannot be recorded")
+        raise CannotConvert("the line cannot be read by itself, so that its runs cannot be recorded", remedy=BY_HAND)
     one = replace(move.file, lines=(entry,))
     ids = {(one.path, entry.number): move.job.settings.entry or entry.fingerprint}
     wrapped = wrap(one, ids, wrapper=sh_words(python, "-m", "cron2queue.evidence.recorder"))
     made = read_line(wrapped.data, move)
     if wrapped.left or made is None or unwrapped(made.command) is None:
-        raise CannotConvert(wrapped.left[0] if wrapped.left else "its runs cannot be recorded: it is recorded already")
+        raise CannotConvert(
+            wrapped.left[0] if wrapped.left else "its runs cannot be recorded: it is recorded already", remedy=BY_HAND
+        )
     if (made.stdin, made.user) != (entry.stdin, entry.user) or not same_schedule(entry.schedule, made.schedule):
-        raise CannotConvert("with the recorder before it, cron would read the line differently")
+        raise CannotConvert("with the recorder before it, cron would read the line differently", remedy=BY_HAND)
     return wrapped.data
 
 
@@ -120,5 +127,5 @@ def new_line(move: Move, command: CronCommand) -> tuple[bytes, Entry]:
             if entry is not None and _as_meant(entry, move, command):
                 return line, entry
     except NotWritable as trouble:
-        raise CannotConvert(trouble.message) from None
-    raise CannotConvert(f"no form of the new line is read by {move.file.dialect} cron as it is meant")
+        raise CannotConvert(trouble.message, remedy=trouble.remedy) from None
+    raise CannotConvert(f"no form of the new line is read by {move.file.dialect} cron as it is meant", remedy=SCRIPT)

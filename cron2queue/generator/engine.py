@@ -35,7 +35,7 @@ class CannotConvert(UsageError):
 def checked_user(user: str | None) -> str | None:
     """A user's name that may stand in units and in tmpfiles.d as it is. Raises CannotConvert for any other."""
     if user is not None and not _USER.match(user):
-        raise CannotConvert(f"{user[:40]!r} cannot stand as a user's name in a unit")
+        raise CannotConvert(f"{user[:40]!r} cannot stand as a user's name in a unit", remedy="leave it in cron")
     return user
 
 
@@ -102,9 +102,11 @@ class Engine(ABC):
         checked_user(settings.user)
         reason = self.overlaps[settings.overlap]
         if reason:
-            raise CannotConvert(f"{self.engine_name()} cannot {settings.overlap}: {reason}")
+            can = " or ".join(f'"{overlap}"' for overlap, why in self.overlaps.items() if not why)
+            raise CannotConvert(f"{self.engine_name()} cannot {settings.overlap}: {reason}", remedy=f"overlap = {can}")
         if settings.scope == "database" and self.database_scope:
-            raise CannotConvert(f"{self.engine_name()} cannot keep to scope database: {self.database_scope}")
+            text = f"{self.engine_name()} cannot keep to scope database: {self.database_scope}"
+            raise CannotConvert(text, remedy='scope = "host"')
 
     @abstractmethod
     def cron_command(self, move: Move, plan: Plan) -> CronCommand | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cron2queue.generator.crontab_lines import is_moved, moved_line, read_line
+from cron2queue.generator.crontab_lines import SCHEDULE, is_moved, moved_line, read_line
 from cron2queue.generator.engine import CannotConvert, Engine, Move
 from cron2queue.generator.fidelity import SPAN, differences
 
@@ -35,7 +35,9 @@ def as_planned(move: Move) -> Move:
         return move
     entry = read_line(moved_line(move), move)
     if entry is None:
-        raise CannotConvert(f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule")
+        raise CannotConvert(
+            f"{move.job.settings.schedule!r} is not read by {move.file.dialect} cron as a schedule", remedy=SCHEDULE
+        )
     return replace(move, entry=replace(entry, number=move.entry.number, raw=move.entry.raw))
 
 

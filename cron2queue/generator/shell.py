@@ -20,8 +20,14 @@ _SQL_NAME = re.compile(r"[a-z_][a-z0-9_]{0,30}\Z")
 _UNIT_PLAIN = re.compile(r"[A-Za-z0-9_./:,=@+-]+\Z")
 
 
+SCRIPT = "put the command into a script of its own, and start that"
+
+
 class NotWritable(UsageError):
     """A text cannot be written in the target language without changing its meaning."""
+
+    def __init__(self, message: str, remedy: str = SCRIPT) -> None:
+        super().__init__(message, remedy=remedy)
 
 
 def _printable(text: str, target: str) -> str:
@@ -103,7 +109,9 @@ def python(value: object) -> str:
 def sql_name(name: str) -> str:
     """An SQL identifier out of the project's own alphabet; anything else is refused rather than quoted."""
     if not _SQL_NAME.match(name):
-        raise NotWritable(f"{name[:40]!r} cannot be part of a table name: use a-z, 0-9 and _, at most 31 characters")
+        raise NotWritable(
+            f"{name[:40]!r} cannot be part of a table name: use a-z, 0-9 and _, at most 31 characters", "choose another prefix"
+        )
     return name
 
 
@@ -111,7 +119,7 @@ def sql(text: str) -> str:
     """A string literal that every supported SQL server reads alike, whatever its backslash mode."""
     _printable(text, "SQL")
     if "\\" in text:
-        raise NotWritable("a backslash in SQL text is read differently by different servers")
+        raise NotWritable("a backslash in SQL text is read differently by different servers", "take it out")
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -131,14 +139,15 @@ def unit_word(word: str) -> str:
 def unit_program(path: str) -> str:
     """The first word of ExecStart=: an absolute path, so that no prefix character (`@ - : + !`) can stand before it."""
     if not path.startswith("/") or not _UNIT_PLAIN.match(path):
-        raise NotWritable(f"{path[:80]!r} is not a plain absolute path, as a systemd unit needs it")
+        raise NotWritable(f"{path[:80]!r} is not a plain absolute path, as a systemd unit needs it", "write it as one")
     return path
 
 
 def unit_assignment(name: str, value: str) -> str:
     """One assignment of Environment= (systemd.exec(5)); `$` has no meaning there, specifiers have."""
     if not re.match(r"[A-Za-z_][A-Za-z0-9_]*\Z", name):
-        raise NotWritable(f"{name[:40]!r} is not a name that systemd takes for an environment variable")
+        remedy = "rename it, or set it in a script of its own"
+        raise NotWritable(f"{name[:40]!r} is not a name that systemd takes for an environment variable", remedy)
     return f'"{name}={_unit_escaped(_unicode(value, "a systemd unit"))}"'
 
 

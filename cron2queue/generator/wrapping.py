@@ -69,7 +69,9 @@ class Guard:
 
 def _shell_of(shell: str) -> str:
     if shell.rpartition("/")[2] not in POSIX_SHELLS or not shell.startswith("/"):
-        raise NotWritable(f"SHELL={shell} is not a shell whose words can be quoted for certain")
+        raise NotWritable(
+            f"SHELL={shell} is not a shell whose words can be quoted for certain", "set SHELL=/bin/sh above the entry"
+        )
     return shell
 
 
@@ -101,7 +103,7 @@ def _busybox(parts: Simple, guard: Guard) -> str:
     if guard.lock is None:
         return f"{parts.folder}{run}"
     if guard.wait is not None:
-        raise NotWritable("BusyBox flock cannot wait for a limited time")
+        raise NotWritable("BusyBox flock cannot wait for a limited time", 'set overlap = "skip" in its table')
     busy = f"{{ {_tell(guard).replace(LOGGER, 'logger')}; exit {BUSY}; }}" if guard.tell else f"exit {BUSY}"
     return f"exec 9>{sh(guard.lock)}; flock -n 9 || {busy}; {parts.folder}{run}"
 

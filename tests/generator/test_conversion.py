@@ -149,6 +149,7 @@ def test_what_cannot_be_kept_is_refused_and_the_line_stays(line: str, reason: st
     name = convert(line).merged.plan.jobs[0].name
     prepared = convert(line, decisions={name: "guard"})
     assert reason in prepared.draft.refused[name]
+    assert prepared.draft.refused[name].endswith(")"), "what to do about it stands in brackets at its end"
     assert (tmp_path / "out/crontab.new").read_bytes() == line.encode()
     assert "Refused" in (tmp_path / "out/REVIEW.md").read_text()
 

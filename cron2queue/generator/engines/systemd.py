@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cron2queue.plan.model import Plan
 
+STAY = "leave it in cron, with a guard"
 _NO_QUEUE = "a timer remembers one start at most; make it a queue job"
 
 
@@ -61,13 +62,13 @@ class TimerPage:
 def _range_of_minutes(calendar: Calendar) -> tuple[int, int]:
     """The lowest minute and the number of minutes after it, of a schedule that draws its minute."""
     if calendar.possible is None:
-        raise CannotConvert("systemd cannot draw the time of this schedule")
+        raise CannotConvert("systemd cannot draw the time of this schedule", remedy=STAY)
     minutes, *others = calendar.possible
     if others != [calendar.hours, calendar.days, calendar.months, calendar.weekdays]:
-        raise CannotConvert("systemd can only draw the minute, and this schedule draws more")
+        raise CannotConvert("systemd can only draw the minute, and this schedule draws more", remedy=STAY)
     values = [minute for minute in range(60) if minutes >> minute & 1]
     if values != list(range(values[0], values[-1] + 1)):
-        raise CannotConvert("systemd can only draw from minutes in a row")
+        raise CannotConvert("systemd can only draw from minutes in a row", remedy=STAY)
     return values[0], values[-1] - values[0]
 
 
@@ -84,7 +85,7 @@ def _fixed(calendar: Calendar) -> tuple[Calendar, int]:
 def _lines(move: Move, zone: ZoneInfo, at: datetime) -> list[OnCalendar]:
     schedule = move.entry.schedule
     if not isinstance(schedule, Calendar):
-        raise CannotConvert("systemd cannot keep this cron's intervals, which count from the end of the last run")
+        raise CannotConvert("systemd cannot keep this cron's intervals, which count from the end of the last run", remedy=STAY)
     calendar, _ = _fixed(schedule)
     if names_every_hour(calendar):
         offset = at.astimezone(zone).utcoffset()
@@ -123,11 +124,14 @@ class Systemd(Engine):
         """Also refuse what no unit can say: odd shells, names of variables, users and control characters."""
         super().refuse(move, plan)
         if plan.project.shadow:
-            raise CannotConvert("a timer cannot stand beside the old line: it would do the work twice")
+            raise CannotConvert(
+                "a timer cannot stand beside the old line: it would do the work twice", remedy="set shadow = false"
+            )
         settings = move.job.settings
         if move.job.secret:
             raise CannotConvert(
-                "its command or its environment holds a password, which a unit would show to every user of the host"
+                "its command or its environment holds a password, which a unit would show to every user of the host",
+                remedy="let the command read it from a file of its user's own",
             )
         if settings.user is None:
             raise CannotConvert("whose job it is is not known, and a unit would run it as root", remedy="give --user NAME")
@@ -139,7 +143,7 @@ class Systemd(Engine):
             for line in _stdin(move.entry.stdin) or ():
                 unit_word(line)
         except NotWritable as trouble:
-            raise CannotConvert(trouble.message) from None
+            raise CannotConvert(trouble.message, remedy=trouble.remedy) from None
 
     def cron_command(self, move: Move, plan: Plan) -> None:
         """Nothing stays in the crontab."""
