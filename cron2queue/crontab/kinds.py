@@ -21,7 +21,7 @@ _TEMPLATE = re.compile(rb"(?:\{\{|<%|\$\{|%\{)")
 _COMMANDS = frozenset(
     b"""apk apt apt-get aptitude ansible-playbook awk aws az bash borg borgmatic brew bun bundle cargo cat cd certbot chmod
     chown chronic chrt command composer cp cpulimit curl date dd deno df dnf docker docker-compose doas drush duplicity echo
-    env eval exec export false fc-cache ffmpeg find flatpak flock for fstrim gcloud go grep gpg gsutil gunzip gzip head helm
+    env eval exec export false fc-cache ffmpeg find flatpak flock for fstrim gcloud git go grep gpg gsutil gunzip gzip head helm
     hwclock if ionice java journalctl julia kill killall ksh kubectl ln logger logrotate ls mail mailx make mariadb
     mariadb-dump mkdir mongodump mutt mv mysql mysqladmin mysqlcheck mysqldump nice node nohup notify-send npm npx ntpdate
     openssl perl pg_dump pg_dumpall pgrep php pip pip3 pipenv pkill pm2 pnpm podman podman-compose poetry printf psql python
@@ -31,7 +31,8 @@ _COMMANDS = frozenset(
     unset uv vacuumdb wall wc wget while wp xargs yarn youtube-dl yt-dlp yum zsh""".split()
 )
 _USERS = frozenset(
-    b"root www-data www apache nginx nobody daemon backup postgres mysql git deploy ubuntu debian ec2-user munin list".split()
+    b"""root www-data www apache nginx nobody daemon backup postgres mysql git deploy ubuntu debian ec2-user munin list mail
+    news uucp logcheck fex panko zabbix nagios gitlab jenkins oracle tomcat redis rabbitmq asterisk vagrant pi centos""".split()
 )
 _COMMENT = re.compile(rb"^#[^\n]{0,200}", re.MULTILINE)
 _PLAIN_WORD = re.compile(rb"[a-z-]+")
@@ -63,7 +64,8 @@ def _votes(data: bytes) -> tuple[int, int]:
         word, after = match[2], match[3]
         if _TEMPLATE.match(word):
             continue
-        if after is None or not _USER_NAME.match(word) or word in _COMMANDS:
+        both = word in _COMMANDS and word in _USERS and after is not None and _begins_command(after)
+        if after is None or not _USER_NAME.match(word) or (word in _COMMANDS and not both):
             user += 1
         elif word in _USERS or _begins_command(after):
             system += 1

@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report.samples import loaded, nothing, shop, two_hosts, without_evidence
+from report.samples import AT, BERLIN, loaded, nothing, shop, two_hosts, without_evidence
 from report.test_every_reporter import HOSTILE, OWN_COLORS, attacked
 
-from cron2queue.analyser.audit import Audit
+from cron2queue.analyser.audit import Audit, audit
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Kind
+from cron2queue.crontab.parser import parse
+from cron2queue.evidence.book import EvidenceBook
 from cron2queue.report.columns import columns
 from cron2queue.report.reporter import RenderOptions, reporter_named
 
@@ -153,3 +157,29 @@ def test_of_very_many_entries_that_stay_only_the_number_is_told() -> None:
     many = replace(audit, verdicts=(*audit.verdicts, *[keep] * 100))
     assert "and 82 more entries to leave alone" in screen(many)
     assert screen(many).count("report.php") < 25 < 100 < screen(many, verbose=True).count("report.php")
+
+
+def of_many_files(bad: int) -> Audit:
+    texts = [b"61 * * * * root x\n"] * bad + [b"PATH=/bin\n0 3 * * * root x\n# y\n"] * (30 - bad)
+    paths = [f"etc/cron.d/f{number}" for number in range(30)]
+    files = [
+        replace(parse(text, path=path, dialect=dialect_named("debian"), kind=Kind.SYSTEM), notes=("read as debian",))
+        for text, path in zip(texts, paths, strict=True)
+    ]
+    return audit(files, EvidenceBook.empty("none"), at=AT, zone=BERLIN)
+
+
+def test_of_many_files_those_are_named_that_cron_does_not_read_and_the_others_add_up() -> None:
+    text = screen(of_many_files(2))
+    assert "etc/cron.d/f0  debian, system  1 line = 1 malformed" in text
+    assert "etc/cron.d/f1  debian, system" in text
+    assert "etc/cron.d/f2  debian" not in text
+    sums = "28 more files; --verbose shows each debian, system 84 lines = 28 entries + 28 assignments + 28 comments"
+    assert sums in " ".join(text.split())
+    assert text.count("read as debian") == 3
+    assert "  30 files; --verbose shows each  debian, system  90 lines" in screen(of_many_files(0))
+
+
+def test_all_of_many_files_are_named_when_asked() -> None:
+    text = screen(of_many_files(2), verbose=True)
+    assert all(f"etc/cron.d/f{number} " in text for number in range(30))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from cron2queue.report.reporter import RenderOptions
 
 _GAP = "   "
+_FEW = 6  # files that are named each
+_REMARKS = 3  # on all the others
 
 
 def title(audit: Audit, ink: Ink) -> list[Text]:
@@ -55,23 +59,46 @@ def figures(audit: Audit, ink: Ink) -> list[Text]:
 
 
 def files(audit: Audit, ink: Ink) -> list[Text]:
-    """What each file holds, by kinds of line that add up; and what was assumed or could not be used."""
-    lines: list[Text] = []
-    for file in audit.files:
-        lines += [Text(row) for row in flowing(_counts(file, ink), ink.width, indent="    ", gap=" ")]
-        why = ignored(file)
-        if why is not None:
-            said = f"cron ignores this file: {ink.text(why)}"
-            lines += [styled(row, "error") for row in hanging(said, ink.width, first="    ")]
-        for note in remarks(file):
-            lines += [styled(row, "quiet") for row in hanging(ink.text(note), ink.width, first="    ")]
-    return lines
+    """What each file holds, by kinds of line that add up; and what was assumed or could not be used.
+
+    Of many files those are named that cron does not read whole; the others are summed up.
+    """
+    if ink.verbose or len(audit.files) <= _FEW:
+        return [row for file in audit.files for row in _file(file, ink)]
+    named = [file for file in audit.files if not file.loaded or file.malformed][:_FEW]
+    known = {id(file) for file in named}
+    others = [file for file in audit.files if id(file) not in known]
+    return [*(row for file in named for row in _file(file, ink)), *_others(others, "more file" if named else "file", ink)]
 
 
-def _counts(file: CrontabFile, ink: Ink) -> list[str]:
-    counts = file.counts
+def _file(file: CrontabFile, ink: Ink) -> list[Text]:
+    lines = _counted([f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} "], file.counts, ink)
+    why = ignored(file)
+    if why is not None:
+        said = f"cron ignores this file: {ink.text(why)}"
+        lines += [styled(row, "error") for row in hanging(said, ink.width, first="    ")]
+    return [*lines, *_remarks(remarks(file), ink)]
+
+
+def _others(others: Sequence[CrontabFile], word: str, ink: Ink) -> list[Text]:
+    """The files that are not named, as one: their lines together, and each remark once."""
+    counts: Counter[str] = Counter()
+    for file in others:
+        counts.update(file.counts)
+    kinds = dict.fromkeys(f"{file.dialect}, {file.kind}" for file in others)
+    told = dict.fromkeys(note for file in others for note in remarks(file))
+    head = [f"  {counted(len(others), word)}; --verbose shows each ", f"{'; '.join(kinds)} "]
+    return [*_counted(head, counts, ink), *_remarks(list(told)[:_REMARKS], ink)]
+
+
+def _remarks(notes: Sequence[str], ink: Ink) -> list[Text]:
+    return [styled(row, "quiet") for note in notes for row in hanging(ink.text(note), ink.width, first="    ")]
+
+
+def _counted(head: list[str], counts: Mapping[str, int], ink: Ink) -> list[Text]:
     sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(contents(counts))]
-    return [f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} ", counted(counts["lines"], "line"), *sums]
+    parts = [*head, counted(counts["lines"], "line"), *sums]
+    return [Text(row) for row in flowing(parts, ink.width, indent="    ", gap=" ")]
 
 
 def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
