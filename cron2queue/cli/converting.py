@@ -147,19 +147,19 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     )
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     tell_unreadable(sources)
-    _refuse_nothing(sources)
+    found = originals(sources.files, caller=request.user or caller(), owner=request.user)
+    _refuse_nothing(sources, found)
     before = look_back(folder)
     zone = zone_for(request.timezone or _planned_zone(before), root=request.root)
     at = moment(request.at, zone)
-    found = originals(sources.files, caller=request.user or caller(), owner=request.user)
     audit, answers = _judged(request, found, before, zone, at)
     choices = _choices(request, path, found, zone, answers)
     prepared = prepare(audit, found, Templates(), choices, path=path, folder=folder)
     return prepared, bool(sources.unreadable)
 
 
-def _refuse_nothing(sources: Sources) -> None:
-    if any(file.entries for file in sources.files):
+def _refuse_nothing(sources: Sources, found: list[Original]) -> None:
+    if any(each.file.entries for each in found):  # where every line is switched off, the lines before that
         return
     if sources.unreadable:
         raise InputError("nothing was read", remedy="name crontabs that you may read")

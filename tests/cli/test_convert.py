@@ -177,3 +177,22 @@ def test_answers_given_on_a_terminal_decide_and_are_remembered(crontab: Path, tm
     assert b"job ->" in out
     again = subprocess.run(words, capture_output=True, text=True)
     assert "job ->" in again.stdout
+
+
+@pytest.mark.parametrize("engine", ["systemd", "celery-beat"])
+def test_a_crontab_whose_lines_are_all_switched_off_can_go_to_another_engine_and_back(engine: str, tmp_path: Path) -> None:
+    """Both keep the times themselves, so that no line is left for cron."""
+    crontab = tmp_path / "crontab"
+    crontab.write_text("*/5 * * * * root bin/import-orders\n")
+    words = ("convert", "crontab", "--into", "c2q", "--quiet", "--set", f"lock-folder={tmp_path}/c2q/locks")
+    assert run(*words, "--engine", engine, "--set", f"python={sys.executable}", cwd=tmp_path).status == 0
+    assert run("migrate", "up", "--plan", "c2q/cron2queue.toml", cwd=tmp_path).status == 0
+    assert run("apply", "c2q", "--yes", cwd=tmp_path).status == 0
+    assert "\n*/5" not in f"\n{crontab.read_text()}"
+    again = run(*words, "--engine", "sqlqueue", cwd=tmp_path)
+    assert again.status == 0, again.err
+    applied = run("apply", "c2q", "--yes", cwd=tmp_path)
+    assert applied.status == 0, applied.err
+    assert "\n*/5 * * * * root /usr/bin/flock" in crontab.read_text()
+    assert run("rollback", "c2q", "--yes", cwd=tmp_path).status == 0
+    assert crontab.read_text() == "*/5 * * * * root bin/import-orders\n"

@@ -7,6 +7,7 @@ from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
 from cron2queue.crontab.kinds import Guess, dialect_of_text, kind_of_text
 from cron2queue.crontab.lines import Kind
 from cron2queue.errors import UsageError
+from cron2queue.plan.blocks import restored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ def choose_kind(wanted: Wanted, data: bytes, place: Guess | None, dialect: Diale
         return Kind(wanted.kind), None
     if dialect.system_crontab is None and not dialect.system_folders:
         return Kind.USER, None
-    content = kind_of_text(data)
+    content = kind_of_text(data) or kind_of_text(restored(data))  # where each line is switched off, as they were
     if place is not None:
         if content is None or content.value == place.value:
             return Kind(place.value), None
