@@ -1,6 +1,7 @@
 """The engines of Celery: files that their own tools take, schedules that are proved, and refusals that say what to do."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -166,3 +167,29 @@ def test_a_job_whose_work_is_lost_when_it_fails_is_marked_for_brokers_that_may_l
     work, other = plan.partition("[jobs.work]")[2].partition("[jobs.other]")[::2]
     assert "must-not-be-lost = true" in work
     assert "must-not-be-lost" not in other
+
+
+def test_beat_and_cron_share_one_application_and_one_set_of_units(convert: Convert, tmp_path: Path) -> None:
+    """What beat cannot keep stays with cron's line: the workers are the same."""
+    text = "*/5 * * * * root bin/work\n30 2 * * * root bin/nightly\n"
+    convert(text, decisions={"work": "queue", "nightly": "queue"}, engine="celery-beat")
+
+    def nightly_by_cron(plan: str) -> str:
+        head, table, own = plan.partition("[jobs.nightly]")
+        own = re.sub(r"^timeout = .*", "timeout = 5000", own, count=1, flags=re.MULTILINE)
+        return f'{head}{table}{own}\n[engines]\nnightly = "celery"\n'
+
+    prepared = convert(text, engine="celery-beat", edit=nightly_by_cron)
+    assert prepared.draft.refused == {}
+    folder = tmp_path / "out"
+    application = (folder / "celery_app.py").read_text()
+    assert "'work'" in application and "'nightly'" not in application
+    lines = [line for line in (folder / "crontab.new").read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) == 1 and "enqueue nightly" in lines[0]
+    (drop_in,) = folder.glob("units/systemd/*@*.service.d/plan.conf")
+    assert "TimeoutStopSec=5040s" in drop_in.read_text()
+    programs = (folder / "units/supervisor/cron2queue-shop.conf").read_text()
+    names = re.findall(r"^\[program:shop-(.*)\]$", programs, flags=re.MULTILINE)
+    assert names[:2] == ["relay", "beat"] and len(names) == 3
+    paths = [artifact.path for artifact in prepared.draft.artifacts]
+    assert len(paths) == len(set(paths))
