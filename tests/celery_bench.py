@@ -31,9 +31,10 @@ class CeleryBench(Workbench):
     project: str = "t"
     opened: list[Publisher] = field(default_factory=list)
 
-    def plan(self, jobs: str) -> None:
-        """The plan and the application beside it."""
-        self.write("cron2queue.toml", f'[project]\nname = "{self.project}"\n\n{jobs}')
+    def plan(self, jobs: str, *, handlers: str = "") -> None:
+        """The plan and the application beside it; `handlers` is a module with more kinds."""
+        modules = f'handlers = ["{handlers}"]\n' if handlers else ""
+        self.write("cron2queue.toml", f'[project]\nname = "{self.project}"\n{modules}\n{jobs}')
         self.write("celery_app.py", APPLICATION)
 
     @property

@@ -20,7 +20,8 @@ from cron2queue.runtime.celery.beat import SCHEDULER, Schedules, beat_schedule
 from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, APPLICATION, MARGIN_SECONDS, Topology, task_name
 from cron2queue.runtime.celery.deliveries import Delivery
 from cron2queue.runtime.celery.executor import Executor
-from cron2queue.runtime.settings import JobSettings, Settings, read_settings
+from cron2queue.runtime.celery.kinds import QUEUED, settings_of
+from cron2queue.runtime.settings import JobSettings, Settings
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import Timing, WorkerOptions
@@ -144,7 +145,7 @@ def application(
     zone. Raises UsageError or InputError for a plan, or a broker, that cannot be used.
     """
     environment = os.environ if environment is None else environment
-    settings, url = read_settings(plan), broker_url(environment)
+    settings, url = settings_of(plan), broker_url(environment)
     if is_redis(url):
         redis.refuse_what_must_not_be_lost(settings)
     options = options_of(settings, plan, environment, lease)
@@ -156,7 +157,13 @@ def application(
     for kind, job in _kinds(settings).items():
         _add_task(app, runner, kind, job)
     _listen(runner, app, settings)
+    logging.getLogger("celery.app.trace").addFilter(_is_news)
     return app
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Celery would show a traceback each time that a message waits for room; a second call adds no second filter."""
+    return not (record.exc_info and isinstance(record.exc_info[1], Reject))
 
 
 def application_or_exit(plan: Path, *, beat: Schedules | None = None) -> Celery:
@@ -195,14 +202,14 @@ def _exit(trouble: Cron2QueueError) -> SystemExit:
 
 
 def _kinds(settings: Settings) -> dict[str, JobSettings]:
-    return {job.kind: job for job in settings.jobs.values() if job.decision in ("queue", "split")}
+    return {job.kind: job for job in settings.jobs.values() if job.decision in QUEUED}
 
 
 def _add_task(app: Celery, runner: Runner, kind: str, job: JobSettings) -> None:
     """One kind. Its own time limit ends a run; Celery's only ends a process in which that has failed."""
     limit = None if job.timeout is None else job.timeout + job.grace + ADMISSION_SECONDS + MARGIN_SECONDS
 
-    @app.task(name=task_name(kind), time_limit=limit, max_retries=0)  # type: ignore[untyped-decorator]
+    @app.task(name=task_name(kind), time_limit=limit, max_retries=0, shared=False)  # type: ignore[untyped-decorator]
     def run(public_id: object = None, queue: object = None) -> bool:
         return runner.run(kind, public_id, queue)
 

@@ -17,10 +17,11 @@ from cron2queue.runtime.celery import redis
 from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application_beside
 from cron2queue.runtime.celery.broker import Topology
+from cron2queue.runtime.celery.kinds import QUEUED, settings_of
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.celery.relay import Relay, RelayOptions
 from cron2queue.runtime.database.address import parse
-from cron2queue.runtime.settings import PLAN_NAME, Settings, read_settings
+from cron2queue.runtime.settings import PLAN_NAME, Settings
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE, start_logging
 from cron2queue.runtime.worker.hints import Hint, hints_for
@@ -29,6 +30,7 @@ from cron2queue.runtime.worker.notify import ServiceManager
 log = logging.getLogger("cron2queue.relay")
 
 _LONGEST_PAUSE = 5.0
+_NO_LEADER = "; a queue that has no leader never answers: rabbitmqctl list_queues name leader"
 _BUSY_SECONDS = 0.02  # after a round that sent something, while workers may run out of messages: more is likely
 
 _DESCRIPTION = """Send the ids of ready jobs to the broker of Celery, until told to stop.
@@ -86,7 +88,8 @@ class RelayProcess:
             number = self.relay.round()
         except self.expected as trouble:
             if not self.failures:
-                log.error("the relay waits: %s: %s", type(trouble).__name__, trouble)
+                hint = _NO_LEADER if isinstance(trouble, TimeoutError) else ""
+                log.error("the relay waits: %s: %s%s", type(trouble).__name__, trouble, hint)
             self.failures += 1
             if not isinstance(trouble, Cron2QueueError):
                 self.publisher.reset()
@@ -133,7 +136,7 @@ def _relay_options(arguments: argparse.Namespace, settings: Settings) -> RelayOp
             raise UsageError(f"--{name} must be above 0", remedy=f"leave --{name} out, or give a number above 0")
     names = Topology.of(settings).names
     # Any kind may stand in any queue, as for workers.
-    kinds = tuple(sorted({job.kind for job in settings.jobs.values() if job.decision in ("queue", "split")}))
+    kinds = tuple(sorted({job.kind for job in settings.jobs.values() if job.decision in QUEUED}))
     return RelayOptions(
         kinds=dict.fromkeys(names, kinds), window=arguments.window, again=arguments.again, lease=arguments.lease
     )
@@ -142,7 +145,7 @@ def _relay_options(arguments: argparse.Namespace, settings: Settings) -> RelayOp
 def relay(arguments: argparse.Namespace) -> int:
     """Be the relay; 0 after a clean stop."""
     start_logging(arguments.log, quiet=arguments.quiet)
-    settings = read_settings(arguments.plan)
+    settings = settings_of(arguments.plan)
     if arguments.broker:
         os.environ[BROKER_VARIABLE] = arguments.broker
     app = application_beside(arguments.plan)

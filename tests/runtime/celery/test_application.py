@@ -80,3 +80,34 @@ def test_a_file_that_cannot_be_loaded_is_named(folder: Path, text: str, said: st
     with pytest.raises(UsageError, match=said) as trouble:
         application_beside(folder / "cron2queue.toml")
     assert trouble.value.place == str(folder / "celery_app.py")
+
+
+MODULE = """
+from cron2queue.runtime.handlers import handler
+
+@handler("ours.export", queue="exports", timeout=90, grace=5)
+def export(job):
+    job.result("exported")
+"""
+
+
+def test_kinds_of_handler_modules_are_tasks_and_their_queues_are_declared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "cron2queue.toml").write_text(f'[project]\nname = "t"\nhandlers = ["ours"]\n\n{PLAN}')
+    (folder / "ours.py").write_text(MODULE)
+    app = application_beside(folder / "cron2queue.toml")
+    assert {name for name in app.tasks if name.startswith("c2q.")} == {"c2q.a", "c2q.ours.export"}
+    assert [queue.name for queue in app.conf.task_queues] == ["c2q.t.default", "c2q.t.exports"]
+    assert app.tasks["c2q.ours.export"].time_limit > 95
+
+
+def test_a_handler_module_that_cannot_be_loaded_is_told(folder: Path) -> None:
+    (folder / "cron2queue.toml").write_text(f'[project]\nhandlers = ["ours"]\n\n{PLAN}')
+    (folder / "ours.py").write_text("import nothing_of_that_name\n")
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "celery", "-A", "celery_app", "worker"], cwd=folder, capture_output=True, text=True
+    )
+    assert ran.returncode == 1
+    assert "nothing_of_that_name" in ran.stderr and "Traceback" not in ran.stderr

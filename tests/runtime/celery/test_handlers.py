@@ -69,9 +69,19 @@ def slow(job):
 """
 
 
+MODULE = """
+from cron2queue.runtime.handlers import handler
+
+@handler("ours.export", timeout=60)
+def export(job):
+    job.result(f"exported {job.payload}")
+"""
+
+
 @pytest.fixture(scope="module")
 def live(running: CeleryBench) -> CeleryBench:
-    running.plan(PLAN)
+    running.plan(PLAN, handlers="ours")
+    running.write("ours.py", MODULE)
     running.handlers("import pathlib\n" + HANDLERS)
     running.write("handlers/program.sh", '#!/bin/sh\ncat >&2\necho \'{"result": "made"}\' >&3\n', 0o755)
     running.store.sessions.unit(lambda session: session.run("CREATE TABLE effects (message TEXT)"))
@@ -90,6 +100,12 @@ def test_a_python_handler_is_given_its_payload_key_and_attempt(live: CeleryBench
     assert end_of(live, job) == "succeeded"
     assert live.job(job)["result_ref"] == "attempt 1 of 3, key k1"
     assert [each["outcome"] for each in live.attempts(job)] == ["done"]
+
+
+def test_a_kind_of_a_module_that_no_job_of_the_plan_names_runs_too(live: CeleryBench) -> None:
+    job = live.enqueue("ours.export", 7)
+    assert end_of(live, job) == "succeeded"
+    assert live.job(job)["result_ref"] == "exported 7"
 
 
 def test_a_retry_comes_back_through_the_table_with_the_same_idempotency_key(live: CeleryBench) -> None:

@@ -120,3 +120,16 @@ def test_a_worker_whose_handlers_cannot_be_loaded_says_so_and_takes_no_job(plain
     assert plain.work().wait(60) != 0
     assert "no such module" in plain.log()
     assert plain.states() == {"ready": 1}
+
+
+def test_a_queue_that_its_operator_deletes_under_a_worker_is_declared_anew_and_filled(plain: CeleryBench, node: Node) -> None:
+    worker, relay = plain.work(2), plain.relay()
+    first = plain.enqueue("once", {"message": "first"})
+    plain.until(lambda: plain.job(first)["state"] == "succeeded")
+    plain.store.pause("default", by="test")  # so that some ids are at the broker, or sent into nowhere
+    names = enqueue_many(plain)
+    node.control("delete_queue", f"c2q.{plain.project}.default")
+    plain.store.resume("default", by="test")
+    plain.until(lambda: plain.done(MANY + 1))
+    assert effects(plain) == sorted(["first", *names])
+    assert (worker.poll(), relay.poll()) == (None, None)

@@ -1,0 +1,49 @@
+"""A RabbitMQ whose consumer timeout lies below a job: its message is taken back while it runs, and nothing more comes of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from brokers import Node, free_port, need_rabbitmq
+from celery_bench import CeleryBench
+
+PLAN = """
+[jobs.long]
+handler = "handlers/work.py"
+timeout = 120
+"""
+HANDLERS = """
+@handler("long")
+def long(job):
+    note("begun", str(job.attempt))
+    arrive("long")
+    wait("long")
+"""
+
+
+@pytest.fixture
+def impatient(tmp_path: Path) -> Iterator[CeleryBench]:
+    need_rabbitmq()
+    often = "-rabbit channel_tick_interval 1000"  # how often it looks for consumers that are late; a minute by default
+    node = Node(folder=tmp_path / "rabbitmq", port=free_port(), settings="consumer_timeout = 1000\n", erlang=often)
+    node.start()
+    bench = CeleryBench(tmp_path, f"sqlite:///{tmp_path / 'jobs.db'}", broker=node.url, project="t")
+    yield bench
+    bench.close()
+    node.kill()
+
+
+def test_a_message_that_is_taken_back_makes_no_second_run(impatient: CeleryBench) -> None:
+    impatient.plan(PLAN)
+    impatient.handlers(HANDLERS)
+    gate = impatient.gate("long")
+    job = impatient.enqueue("long")
+    worker, relay = impatient.work(2), impatient.relay()
+    gate.arrived()
+    impatient.until(lambda: "PRECONDITION_FAILED - delivery acknowledgement" in impatient.log(0))
+    impatient.until(lambda: impatient.log(0).count("Task c2q.long") >= 2)  # the second message found a row that is taken
+    gate.open()
+    impatient.until(lambda: impatient.done(1))
+    assert impatient.lines("begun") == ["1"]
+    assert len(impatient.attempts(job)) == 1
+    assert (worker.poll(), relay.poll()) == (None, None)
