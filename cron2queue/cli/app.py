@@ -3,7 +3,7 @@
 import importlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -62,8 +62,8 @@ def _root(
     """Options that stand before the command; main() reads --traceback from the command line itself."""
 
 
-def build_app() -> typer.Typer:
-    """The typer application with every command; heavy imports wait inside the commands."""
+def build_app(*only: str) -> typer.Typer:
+    """The typer application with every command, or `only` those named; heavy imports wait inside the commands."""
     app = typer.Typer(
         name="cron2queue",
         help=_HELP,
@@ -75,8 +75,14 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_root)
     for name, module_name in COMMANDS:
-        _add(app, name, importlib.import_module(f"cron2queue.cli.commands.{module_name}"))
+        if not only or name in only:
+            _add(app, name, importlib.import_module(f"cron2queue.cli.commands.{module_name}"))
     return app
+
+
+def _asked(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The one command that is called, where that is plain: typer takes a while to look at all the others."""
+    return tuple(arguments[:1]) if arguments and arguments[0] in dict(COMMANDS) else ()
 
 
 def _add(app: typer.Typer, name: str, module: Any) -> None:
@@ -98,7 +104,7 @@ def main() -> None:
     quicken()
     try:
         # Not standalone: typer would end a closed pipe with 1, and leave no word to this project's errors.
-        ended = build_app()(prog_name="cron2queue", standalone_mode=False)
+        ended = build_app(*_asked(sys.argv[1:]))(prog_name="cron2queue", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(ended if isinstance(ended, int) else 0)
     except BaseException as trouble:  # the one place that turns trouble into an exit status

@@ -69,6 +69,7 @@ def _months(first: date, days: int) -> Iterator[tuple[int, int, int, int]]:
         year, month = (year + 1, 1) if month == 12 else (year, month + 1)
 
 
+@functools.lru_cache(maxsize=1024)
 def day_bits(first: date, count: int, rule: DayRule) -> int:
     """Bit i is set when day `first` + i is named: by date and weekday both, or by either of them."""
     bits = 0

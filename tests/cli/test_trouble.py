@@ -55,3 +55,26 @@ def test_a_reader_that_went_away_ends_a_command_quietly() -> None:
     command = f"{sys.executable} -m cron2queue --help | true"
     ran = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_command_is_called_without_the_others_being_loaded() -> None:
+    code = (
+        "import sys\n"
+        "from cron2queue.cli.app import COMMANDS, main\n"
+        "sys.argv = ['cron2queue', 'explain', 'C2Q301']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name, module in COMMANDS if f'cron2queue.cli.commands.{module}' in sys.modules])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "['explain']"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--traceback", "audit", "--help"]])
+def test_all_commands_are_known_where_the_first_word_is_none(words: list[str]) -> None:
+    ran = subprocess.run([sys.executable, "-m", "cron2queue", *words], capture_output=True, text=True)
+    assert (ran.returncode, "Usage:" in ran.stdout) == (0, True)
+
+
+def test_a_word_that_is_no_command_is_told_so() -> None:
+    ran = subprocess.run([sys.executable, "-m", "cron2queue", "expalin"], capture_output=True, text=True)
+    assert (ran.returncode, "No such command" in ran.stderr) == (2, True)
