@@ -76,7 +76,7 @@ def _missed(job: JobSettings, entry: str, last: datetime, now: datetime, zone: t
     due = list(islice(due_after(job, last, now - GRACE, zone), MOST_COUNTED))
     if not due:
         return None
-    return MissedTick(name=entry, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last)
+    return MissedTick(name=entry, schedule=job.schedule or "", due=due[0], missed=len(due), last_seen=last, queue=job.queue)
 
 
 def due_after(job: JobSettings, last: datetime, until: datetime, zone: tzinfo) -> Iterator[datetime]:

@@ -12,11 +12,20 @@ from cron2queue.cli.operators import Look
 from cron2queue.cli.screens.canvas import as_json, put, styled
 from cron2queue.cli.screens.dead import dead_screen
 from cron2queue.cli.screens.jobs import job_screen, jobs_screen
-from cron2queue.cli.screens.queues import queue_lines
-from cron2queue.cli.screens.records import SCHEMA, dead_record, job_record, jobs_record, queue_record, worker_record
+from cron2queue.cli.screens.queues import queue_lines, queue_screen
+from cron2queue.cli.screens.records import (
+    SCHEMA,
+    action_record,
+    dead_record,
+    job_record,
+    jobs_record,
+    queue_record,
+    worker_record,
+)
 from cron2queue.cli.screens.workers import worker_lines
 from cron2queue.errors import UsageError
 from cron2queue.runtime.jobs import JobState
+from cron2queue.runtime.plan_tables import did_you_mean
 from cron2queue.runtime.sight.inspection import Inspection, JobFilter
 
 
@@ -99,6 +108,21 @@ def show_queues(look: Look) -> None:
         look,
         lambda: {"schema": SCHEMA, "queues": [queue_record(queue) for queue in queues]},
         lambda: queue_lines(queues, look.room),
+    )
+
+
+def show_queue(look: Look, name: str) -> None:
+    """`queues show`."""
+    settings = look.where.settings
+    with look.where.inspection() as inspection:
+        queues = {each.queue: each for each in inspection.queues(planned=settings.queues if settings else None)}
+        if name not in queues:
+            raise UsageError(f"no plan, job or worker has named the queue {name!r:.80}", remedy=did_you_mean(name, queues))
+        actions, now = inspection.actions_on(name), inspection.now()
+    _put(
+        look,
+        lambda: {"schema": SCHEMA, **queue_record(queues[name]), "actions": [action_record(each) for each in actions]},
+        lambda: queue_screen(queues[name], actions, now, look.room),
     )
 
 

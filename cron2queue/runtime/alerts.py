@@ -9,9 +9,9 @@ Each limit is one number (critical from there) or a pair [warning, critical]; `f
     refused = [1, 1000]          # jobs that found the queue full in the last hour
     no-worker = true             # ready jobs and no living worker
     unclaimed-kind = true        # ready jobs of a kind that no worker knows
-    missed-tick = [1, 3]         # ticks of one entry
+    missed-tick = [1, 3]         # ticks of one entry, in the queue of its jobs
     lease-lost = [1, 10]         # refused writes in the last hour
-    clock-skew = [2, 30]         # seconds between this host and the database
+    clock-skew = [2, 30]         # seconds between this host and the database; belongs to no queue
     [alerts.queues.mail]
     dead = false
 """
@@ -47,6 +47,8 @@ class QueueAlerts:
     refused: Threshold = Threshold(1, None)
     no_worker: bool = True
     unclaimed_kind: bool = True
+    missed_tick: Threshold = Threshold(1, 3)
+    lease_lost: Threshold = Threshold(1, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,6 @@ class AlertSettings:
 
     default: QueueAlerts = QueueAlerts()
     queues: Mapping[str, QueueAlerts] = field(default_factory=lambda: MappingProxyType({}))
-    missed_tick: Threshold = Threshold(1, 3)
-    lease_lost: Threshold = Threshold(1, None)
     clock_skew: Threshold = Threshold(2, 30)
 
     def of(self, queue: str) -> QueueAlerts:
@@ -99,8 +99,8 @@ def _is_limit(value: object) -> bool:
 
 
 _QUEUE: Mapping[str, Callable[[object], Any]] = {
-    **dict.fromkeys(("oldest-age", "depth", "dead", "refused"), _threshold),
+    **dict.fromkeys(("oldest-age", "depth", "dead", "refused", "missed-tick", "lease-lost"), _threshold),
     **dict.fromkeys(("no-worker", "unclaimed-kind"), flag),
 }
-_HOST: Mapping[str, Callable[[object], Any]] = dict.fromkeys(("missed-tick", "lease-lost", "clock-skew"), _threshold)
+_HOST: Mapping[str, Callable[[object], Any]] = {"clock-skew": _threshold}
 _QUEUE_FIELDS = frozenset(each.name for each in fields(QueueAlerts))

@@ -71,7 +71,7 @@ def judge(status: StatusView, alerts: AlertSettings) -> Iterator[Judgement]:
             text = f"{kind.jobs} ready in queue {kind.queue}, and no living worker knows the kind"
             remedy = "deploy a worker that has a handler for it"
             yield Judgement(level=Level.CRITICAL, check="unclaimed-kind", subject=kind.kind, text=text, remedy=remedy)
-    yield from (_tick(tick, alerts.missed_tick) for tick in status.missed)
+    yield from (_tick(tick, alerts.of(tick.queue).missed_tick) for tick in status.missed)
     yield from _whole(status, alerts)
 
 
@@ -91,6 +91,7 @@ def _queue(queue: QueueView, alerts: AlertSettings, *, served: bool) -> Iterator
     yield _depth(queue, own.depth or _halved(queue.depth_limit))
     yield _dead(queue, own.dead)
     yield _refused(queue, own.refused)
+    yield _lease_lost(queue, own.lease_lost)
     ready = queue.count("ready")
     if own.no_worker and ready.n and not served and not queue.paused:
         text = f"{ready} ready, and no worker is alive for this queue"
@@ -146,6 +147,14 @@ def _refused(queue: QueueView, threshold: Threshold) -> Judgement:
     return Judgement(level=level, check="refused", subject=queue.queue, text=text, remedy=remedy, perf=(perf,))
 
 
+def _lease_lost(queue: QueueView, threshold: Threshold) -> Judgement:
+    level = level_of(queue.lease_lost, threshold)
+    perf = Perf(label=f"{queue.queue}_lease_lost", value=queue.lease_lost, threshold=threshold)
+    text = f"{queue.lease_lost:,} {'lease was' if queue.lease_lost == 1 else 'leases were'} lost in the last hour"
+    remedy = "a worker was too slow to beat: look at its load and the database's" if level else ""
+    return Judgement(level=level, check="lease-lost", subject=queue.queue, text=text, remedy=remedy, perf=(perf,))
+
+
 def _tick(tick: MissedTick, threshold: Threshold) -> Judgement:
     text = f"{tick.missed} missed since {tick.due:%Y-%m-%d %H:%M} UTC"
     remedy = "look whether cron runs on its host, and for its mail"
@@ -155,15 +164,6 @@ def _tick(tick: MissedTick, threshold: Threshold) -> Judgement:
 
 
 def _whole(status: StatusView, alerts: AlertSettings) -> Iterator[Judgement]:
-    lost = status.lease_lost
-    yield Judgement(
-        level=level_of(lost, alerts.lease_lost),
-        check="lease-lost",
-        subject="leases",
-        text=f"{lost} lost in the last hour",
-        remedy="a worker was too slow to beat: look at its load and the database's" if lost else "",
-        perf=(Perf(label="lease_lost", value=lost, threshold=alerts.lease_lost),),
-    )
     if status.clock_skew is not None:
         skew = abs(status.clock_skew)
         level = level_of(skew, alerts.clock_skew)

@@ -1,5 +1,7 @@
 """`cron2queue queues`: list, pause, resume, limit."""
 
+from pathlib import Path
+
 import pytest
 from command_line import run
 from databases import Database
@@ -71,3 +73,27 @@ def test_what_makes_no_sense_is_refused(sqlite_database: Database, arguments: li
     ran = run("queues", *arguments, "--database", sqlite_database.url)
     assert ran.status == 2 and ran.err != "" and ran.out == ""
     assert "\x1b" not in ran.err
+
+
+def test_a_queue_tells_its_limits_and_who_did_what_to_it(database: Database, tmp_path: Path) -> None:
+    store = database.store()
+    accept(store, 2)
+    accept(store, 1, queue="other")
+    url = database.url
+    run("queues", "limit", "default", "--concurrency", "4", "--depth", "20", "--age", "900", "--by", "anna", "--database", url)
+    run("queues", "pause", "default", "--by", "bob\x1b[2J", "--database", url)
+    run("queues", "pause", "other", "--by", "carl", "--database", url)
+    store.requeue([], by="nobody")
+    shown = run("queues", "show", "default", "--database", url, width=100).out
+    assert "runs 4 at one time" in shown and "while fewer than 20 wait, and none longer than 15m00s" in shown
+    assert "anna" in shown and "limit" in shown and "bob" in shown and "carl" not in shown and "\x1b" not in shown
+    record = run("queues", "show", "default", "--database", url, "--format", "json").json
+    assert (record["queue"], record["ready"], record["concurrency"], record["paused"]) == ("default", 2, 4, True)
+    assert [(each["action"], each["target"]) for each in record["actions"]] == [("limit", "default"), ("pause", "default")]
+    narrow = run("queues", "show", "default", "--database", url, "--width", "40").out
+    assert max(map(len, narrow.splitlines())) <= 40
+    plan = tmp_path / "cron2queue.toml"
+    plan.write_text("[queues.mail]\nconcurrency = 2\n")
+    none = run("queues", "show", "defautl", "--database", url)
+    assert none.status == 2 and "has named the queue 'defautl'\n  remedy: did you mean 'default'?" in none.err
+    assert "none: no operator" in run("queues", "show", "mail", "--database", url, "--plan", str(plan)).out

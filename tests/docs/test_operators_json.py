@@ -30,7 +30,7 @@ missed = "once"
 # What is typed, in one scene; {0} is a dead job, {1} a waiting one, {2} one that waits for its time.
 TYPED = [
     "migrate status", "status", "jobs list", "jobs show {0} --payload", "jobs cancel {1}", "jobs release {2}", "jobs retry {0}",
-    "jobs catch-up", "dead list", "dead requeue --all --dry-run", "dead requeue --all", "queues list",
+    "jobs catch-up", "dead list", "dead requeue --all --dry-run", "dead requeue --all", "queues list", "queues show default",
     "queues pause default", "queues resume default", "queues limit default --depth 9", "workers list", "workers restart",
     "check", "prune --dry-run", "prune",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ def test_one_number_is_critical_a_pair_is_warning_and_critical_false_is_off() ->
     alerts = read("[alerts]\noldest-age = 900\ndead = [1, 100]\nmissed-tick = false\n")
     assert alerts.of("mail").oldest_age == Threshold(None, 900)
     assert alerts.of("mail").dead == Threshold(1, 100)
-    assert alerts.missed_tick == OFF
+    assert alerts.of("mail").missed_tick == OFF
 
 
 def test_a_queue_of_its_own_starts_from_the_general_limits() -> None:
@@ -34,7 +34,7 @@ def test_a_queue_of_its_own_starts_from_the_general_limits() -> None:
     ("text", "said"),
     [
         ("[alerts]\nold-age = 3\n", "unknown key 'old-age' in \\[alerts\\]"),
-        ("[alerts.queues.mail]\nmissed-tick = 1\n", "unknown key 'missed-tick' in \\[alerts.queues.mail\\]"),
+        ("[alerts.queues.mail]\nclock-skew = 1\n", "unknown key 'clock-skew' in \\[alerts.queues.mail\\]"),
         ("[alerts]\ndead = [5, 1]\n", "alerts.dead must be"),
         ("[alerts]\ndead = true\n", "alerts.dead must be"),
         ("[alerts]\ndead = -1\n", "alerts.dead must be"),

@@ -80,12 +80,21 @@ def test_refused_jobs_warn_and_have_a_limit_of_their_own() -> None:
 def test_missed_ticks_unclaimed_kinds_lost_leases_and_skew_are_told() -> None:
     tick = MissedTick(name="backup", schedule="@daily", due=NOW, missed=3, last_seen=None)
     kind = UnclaimedKind(queue="mail", kind="thumbs", jobs=Count(n=2))
-    assert bad(missed=(tick,), unclaimed=(kind,), lease_lost=1, clock_skew=-31.0) == {
+    assert bad(queue(lease_lost=1), missed=(tick,), unclaimed=(kind,), clock_skew=-31.0) == {
         "missed-tick": Level.CRITICAL,
         "unclaimed-kind": Level.CRITICAL,
         "lease-lost": Level.WARNING,
         "clock-skew": Level.CRITICAL,
     }
+
+
+def test_each_queue_has_its_own_limits_for_ticks_and_leases() -> None:
+    tick = MissedTick(name="backup", schedule="@daily", due=NOW, missed=3, last_seen=None, queue="mail")
+    patient = QueueAlerts(missed_tick=Threshold(5, 9), lease_lost=Threshold(2, 3))
+    alerts = AlertSettings(queues={"mail": patient})
+    assert bad(queue(lease_lost=1), missed=(tick,), alerts=alerts) == {}
+    assert bad(queue(lease_lost=3), alerts=alerts) == {"lease-lost": Level.CRITICAL}
+    assert bad(queue(queue="other", lease_lost=1), alerts=alerts) == {"lease-lost": Level.WARNING}
 
 
 def test_the_worst_level_is_critical_then_warning_then_unknown() -> None:

@@ -1,4 +1,4 @@
-"""`cron2queue queues`: list, pause, resume, limit."""
+"""`cron2queue queues`: list, show, pause, resume, limit."""
 
 from typing import Annotated
 
@@ -30,6 +30,20 @@ def list_(look: Look) -> None:
     from cron2queue.cli.showing import show_queues
 
     show_queues(look)
+
+
+@group.command()
+@looks
+def show(look: Look, name: Name) -> None:
+    """One queue: what lies in it, its limits, and who paused or limited it when.
+
+    \b
+    Example:
+      cron2queue queues show mail
+    """
+    from cron2queue.cli.showing import show_queue
+
+    show_queue(look, name)
 
 
 @group.command()

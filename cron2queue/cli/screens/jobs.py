@@ -97,7 +97,7 @@ def job_screen(job: JobView, now: datetime, canvas: Canvas, *, payload: bool) ->
     if job.actions:
         yield Text()
         yield heading("ACTIONS")
-        yield from _actions(job.actions, now, canvas)
+        yield from action_lines(job.actions, now, canvas)
 
 
 def _attempts_used(job: JobView) -> str:
@@ -159,7 +159,8 @@ def _block(label: str, text: str, canvas: Canvas) -> Iterator[Text]:
             yield from wrapped(shown(line) if line else "", canvas.width, first="    | ", rest="    | ")
 
 
-def _actions(actions: Sequence[ActionView], now: datetime, canvas: Canvas) -> Iterator[Text]:
+def action_lines(actions: Sequence[ActionView], now: datetime, canvas: Canvas) -> Iterator[Text]:
+    """One row for each thing that an operator did."""
     grid = Grid([Column("when"), Column("who", shrinks=True), Column("what"), Column("details", shrinks=True, rank=1)])
     for action in actions:
         grid.add([moment(action.at, now), shown(action.by), shown(action.action), shown(action.details)])

@@ -1,13 +1,15 @@
 """Queues as rows: oldest ready age against its limit, then what lies in which state."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from rich.text import Text
 
-from cron2queue.cli.screens.canvas import Canvas
+from cron2queue.cli.screens.canvas import Canvas, heading, wrapped
 from cron2queue.cli.screens.grid import Cell, Column, Grid
+from cron2queue.cli.screens.jobs import action_lines
 from cron2queue.cli.screens.words import duration, shown
-from cron2queue.runtime.sight.views import QueueView
+from cron2queue.runtime.sight.views import ActionView, QueueView
 
 _COLUMNS = (
     Column("queue", shrinks=True),
@@ -32,6 +34,29 @@ def queue_lines(queues: Sequence[QueueView], canvas: Canvas) -> Iterator[Text]:
     for queue in sorted(queues, key=lambda queue: queue.urgency):
         grid.add(_row(queue, canvas))
     yield from grid.lines(canvas.width)
+
+
+def queue_screen(queue: QueueView, actions: Sequence[ActionView], now: datetime, canvas: Canvas) -> Iterator[Text]:
+    """One queue with its limits, and what operators did to it."""
+    yield from queue_lines([queue], canvas)
+    yield Text()
+    for line in _limits(queue):
+        yield from wrapped(line, canvas.width, first="  ", rest="    ")
+    yield Text()
+    yield heading("ACTIONS")
+    if not actions:
+        yield Text("  none: no operator has paused or limited it", "dim")
+        return
+    yield from action_lines(actions, now, canvas)
+
+
+def _limits(queue: QueueView) -> Iterator[str]:
+    running = "any number" if queue.concurrency is None else f"{queue.concurrency:,}"
+    yield f"runs {running} at one time, over all workers"
+    depth = "however many wait" if queue.depth_limit is None else f"while fewer than {queue.depth_limit:,} wait"
+    age = "" if queue.age_limit is None else f", and none longer than {duration(queue.age_limit)}"
+    yield f"accepts new jobs {depth}{age}"
+    yield f"in the last hour {queue.refused:,} refused, {queue.duplicates:,} duplicates, {queue.lease_lost:,} leases lost"
 
 
 def _row(queue: QueueView, canvas: Canvas) -> list[Cell]:

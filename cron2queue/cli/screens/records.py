@@ -46,6 +46,7 @@ def status_record(status: StatusView, judgements: Sequence[Judgement]) -> dict[s
                 "due": moment(tick.due),
                 "missed": tick.missed,
                 "last_seen": moment(tick.last_seen),
+                "queue": tick.queue,
             }
             for tick in status.missed
         ],
@@ -83,6 +84,7 @@ def queue_record(queue: QueueView) -> dict[str, Any]:
         "paused_seconds": seconds(queue.paused_seconds),
         "refused": queue.refused,
         "duplicates": queue.duplicates,
+        "lease_lost": queue.lease_lost,
         "kinds": [kind_record(kind) for kind in queue.kinds],
     }
 

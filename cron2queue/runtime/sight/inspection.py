@@ -26,6 +26,7 @@ from cron2queue.runtime.sight.overview import Overview
 from cron2queue.runtime.sight.queues import paused_kinds
 from cron2queue.runtime.sight.views import (
     COUNT_CAP,
+    ActionView,
     Count,
     DeadView,
     JobView,
@@ -86,7 +87,6 @@ class Inspection:
                 paused_kinds=paused_kinds(connection, self.tables, now),
                 dead=died.groups,
                 dead_looked_at=died.looked_at if died.partial else None,
-                lease_lost=look.lease_lost(),
                 clock_skew=skew,
             )
 
@@ -107,6 +107,11 @@ class Inspection:
         with connected(self.source) as connection:
             now = database_now(self.source, connection)
             return Overview(connection=connection, tables=self.tables, now=now, planned=planned or {}).queues()
+
+    def actions_on(self, target: str) -> tuple[ActionView, ...]:
+        """What operators did to a queue (or, as `all`, to everything), oldest first."""
+        with connected(self.source) as connection:
+            return jobs.actions_on(connection, self.tables, target)
 
     def workers(self) -> tuple[WorkerView, ...]:
         """Every registered worker."""

@@ -155,6 +155,14 @@ def actions(connection: Connection, tables: Tables, job_id: int) -> tuple[Action
     return tuple(action(row) for row in reversed(rows))
 
 
+def actions_on(connection: Connection, tables: Tables, target: str) -> tuple[ActionView, ...]:
+    """What operators did to something that is no job, oldest first; of very many, the newest."""
+    done = tables.operations.c
+    chosen = select(tables.operations).where(done.job_id.is_(None), done.target == target)
+    rows = connection.execute(chosen.order_by(done.id.desc()).limit(MOST_ACTIONS)).all()
+    return tuple(action(row) for row in reversed(rows))
+
+
 def action(row: Any) -> ActionView:
     """One line of the operators' log."""
     return ActionView(at=row.done_at, by=row.done_by, action=row.verb, target=row.target, details=row.detail or "")

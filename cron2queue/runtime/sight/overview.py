@@ -47,10 +47,6 @@ class Overview:
     def _workers(self) -> tuple[WorkerView, ...]:
         return workers.workers(self.connection, self.tables, self.now)
 
-    def lease_lost(self) -> int:
-        """Writes refused in the last hour because the lease had gone to another worker."""
-        return sum(n for (_, series), n in self._counted.items() if series == "lease_lost")
-
     @cached_property
     def _counted(self) -> Mapping[tuple[str, str], int]:
         return figures.counted(self.connection, self.tables, self.now, ("lease_lost", "refused", "duplicates"))
@@ -61,7 +57,7 @@ class Overview:
         sampled = figures.recent(self.connection, self.tables, self.now)
         counted = {} if sampled.complete else figures.rolled_up(self.connection, self.tables, self.now)
         kinds = figures.by_kind(sampled, counted)
-        names = sorted({*queues.names(self.connection, self.tables), *self.planned})
+        names = sorted({*queues.names(self.connection, self.tables), *self.planned, *(queue for queue, _ in self._counted)})
         return tuple(self._queue(name, rows.get(name), kinds.get(name, ())) for name in names)
 
     def _queue(self, name: str, row: Any, kinds: tuple[KindView, ...]) -> QueueView:
@@ -75,6 +71,7 @@ class Overview:
             kinds=kinds,
             refused=self._counted.get((name, "refused"), 0),
             duplicates=self._counted.get((name, "duplicates"), 0),
+            lease_lost=self._counted.get((name, "lease_lost"), 0),
         )
         return self._filled(view if row is None else _as_set(view, row, self.now))
 

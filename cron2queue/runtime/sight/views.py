@@ -70,6 +70,7 @@ class QueueView:
     kinds: tuple[KindView, ...] = ()
     refused: int = 0  # jobs of the last hour that found the queue full
     duplicates: int = 0  # jobs of the last hour that were there already
+    lease_lost: int = 0  # writes of the last hour refused because the lease had gone to another worker
 
     def count(self, state: str) -> Count:
         """Jobs of the queue in this state."""
@@ -163,6 +164,7 @@ class MissedTick:
     due: datetime
     missed: int
     last_seen: datetime | None
+    queue: str = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,5 +278,4 @@ class StatusView:
     paused_kinds: tuple[PausedKind, ...] = ()
     dead: tuple[DeadGroup, ...] = ()
     dead_looked_at: int | None = None  # so many of the newest are in the groups; None: all
-    lease_lost: int = 0  # writes refused in the last hour because the lease had gone to another worker
     clock_skew: float | None = None  # this host's clock minus the database's, in seconds
