@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from cron2queue.runtime.backend import Backend, marks
 from cron2queue.runtime.database.instants import seconds
-from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.database.session import RunCarefully, Session
 from cron2queue.runtime.jobs import JobState, sources
 from cron2queue.runtime.limits import EVERY_KEY, LimitId, raise_version, turn_of
 from cron2queue.text import cut_bytes, to_text
+
+_STARTS: Final = 50  # moments over which a spread divides one batch
 
 
 def clean(text: str, limit: int) -> str:
@@ -23,6 +25,16 @@ def note(session: Session, by: str, verb: str, target: str, *, detail: Any = Non
         "INSERT INTO {operations} (done_at, done_by, verb, target, detail, job_id) VALUES ({now}, ?, ?, ?, ?, ?)",
         (clean(by, 255), verb, clean(target, 1000), None if detail is None else clean(json.dumps(detail), 60_000), job_id),
     )
+
+
+def note_jobs(session: Session, by: str, verb: str, jobs: Sequence[tuple[str, int]]) -> None:
+    """The same act on many jobs, by public id and id: a line for each."""
+    for start in range(0, len(jobs), 100):
+        some = jobs[start : start + 100]
+        values = ", ".join(["({now}, ?, ?, ?, ?)"] * len(some))
+        who = clean(by, 255)
+        cells = [cell for public_id, job_id in some for cell in (who, verb, public_id, job_id)]
+        session.run(f"INSERT INTO {{operations}} (done_at, done_by, verb, target, job_id) VALUES {values}", cells)
 
 
 def have_queue(session: Session, backend: Backend, queue: str) -> None:
@@ -202,32 +214,42 @@ def requeue(session: Session, ids: Sequence[int], by: str, offset: int, spread: 
 
     Jobs with an ordering key wait for their turn; the turns to pass on are returned. A job that is not dead is left alone.
     """
-    turns: set[bytes] = set()
-    done = 0
+    query = f"SELECT id, public_id, ordering_key FROM {{jobs}} WHERE id IN ({marks(len(ids))}) AND state = 'dead'"
+    dead = {
+        int(row[0]): (row[1], None if row[2] is None else turn_of(to_text(bytes(row[2])))) for row in session.rows(query, ids)
+    }
+    step = max(1, spread // _STARTS)
+    groups: dict[tuple[int, bytes | None], list[int]] = {}
     for position, job_id in enumerate(ids):
-        row = session.row("SELECT public_id, ordering_key FROM {jobs} WHERE id = ? AND state = 'dead'", (job_id,))
-        if row is None:
-            continue
-        turn = None if row[1] is None else turn_of(to_text(bytes(row[1])))
-        if _revive(session, job_id, offset + spread * position // max(1, len(ids)), turn):
-            done += 1
-            note(session, by, "requeue", row[0], job_id=job_id)
-            if turn is not None:
-                turns.add(turn)
-    return done, sorted(turns)
+        if job_id in dead:
+            wait = offset + spread * position // len(ids) // step * step
+            groups.setdefault((wait, dead[job_id][1]), []).append(job_id)
+    back = [job_id for (wait, turn), some in groups.items() for job_id in _revive(session, some, wait, turn)]
+    note_jobs(session, by, "requeue", [(dead[job_id][0], job_id) for job_id in back])
+    return len(back), sorted({turn for _, turn in (dead[job_id] for job_id in back) if turn is not None})
 
 
-def _revive(session: Session, job_id: int, wait: int, turn: bytes | None) -> bool:
+def _revive(session: Session, ids: Sequence[int], wait: int, turn: bytes | None) -> Sequence[int]:
+    """Those of these jobs that really came back: all by one statement, or (carefully, again) one by one."""
+    if session.careful:
+        return [job_id for job_id in ids if _change_back(session, [job_id], wait, turn) == 1]
+    if _change_back(session, ids, wait, turn) != len(ids):
+        raise RunCarefully
+    return ids
+
+
+def _change_back(session: Session, ids: Sequence[int], wait: int, turn: bytes | None) -> int:
+    where = f"WHERE id IN ({marks(len(ids))}) AND state = 'dead'"
     anew = "attempts = 0, crashes = 0, finished_at = NULL, progress = NULL, phase = NULL, cancel_requested_at = NULL, "
     anew += "cancel_requested_by = NULL, run_at = {now} + ?"
     if turn is not None:
-        statement = f"UPDATE {{jobs}} SET {anew}, held_by = ?, held_rank = 0, state = 'blocked' WHERE id = ? AND state = 'dead'"
-        return session.changed(statement, (wait, turn, job_id)) == 1
+        statement = f"UPDATE {{jobs}} SET {anew}, held_by = ?, held_rank = 0, state = 'blocked' {where}"
+        return session.changed(statement, (wait, turn, *ids))
     if wait:
-        statement = f"UPDATE {{jobs}} SET {anew}, due_at = {{now}} + ?, state = 'scheduled' WHERE id = ? AND state = 'dead'"
-        return session.changed(statement, (wait, wait, job_id)) == 1
-    statement = f"UPDATE {{jobs}} SET {anew}, ready_at = {{now}}, state = 'ready' WHERE id = ? AND state = 'dead'"
-    return session.changed(statement, (0, job_id)) == 1
+        return session.changed(
+            f"UPDATE {{jobs}} SET {anew}, due_at = {{now}} + ?, state = 'scheduled' {where}", (wait, wait, *ids)
+        )
+    return session.changed(f"UPDATE {{jobs}} SET {anew}, ready_at = {{now}}, state = 'ready' {where}", (0, *ids))
 
 
 def ids_of(session: Session, public_ids: Sequence[str]) -> list[int]:

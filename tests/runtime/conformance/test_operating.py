@@ -1,5 +1,6 @@
 """Cancel, requeue, prune: what people do, and what is written down of it."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -102,6 +103,38 @@ def test_a_requeue_can_be_spread_over_time(table: Database, store: Store, claim:
     waits = [row[0] / 1e6 for row in table.rows("SELECT run_at - {now} FROM {jobs} ORDER BY run_at")]
     assert [round(wait / 100) for wait in waits] == [0, 1, 2, 3]
     assert len(claim()) == 1
+
+
+def test_two_operators_requeue_the_same_jobs_and_each_job_comes_back_once(
+    table: Database, store: Store, claim: Claimer
+) -> None:
+    orders = [{}, {"ordering_key": "o"}, {}, {"ordering_key": "p"}]
+    answers = store.enqueue_many([mail(**orders[number % 4]) for number in range(40)])
+    while jobs := claim():
+        for job in jobs:
+            settled(store, job, GiveUp(reason="x"))
+    ids = [answer.public_id for answer in answers]
+    stores = {"anna": table.store(), "bert": table.store()}
+    table.value("SELECT {now}")
+    barrier, counts, troubles = threading.Barrier(2), dict.fromkeys(stores, 0), []
+
+    def act(by: str) -> None:
+        try:
+            barrier.wait()
+            counts[by] = stores[by].requeue(ids if by == "anna" else ids[::-1], by=by, spread=0 if by == "anna" else 60)
+        except BaseException as trouble:  # told below, in the test's own thread
+            troubles.append(trouble)
+
+    threads = [threading.Thread(target=act, args=(by,)) for by in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert troubles == [] and sum(counts.values()) == 40
+    acts = table.rows("SELECT done_by, target FROM {operations} WHERE verb = 'requeue'")
+    assert sorted(target for _, target in acts) == sorted(ids)
+    assert {by: sum(1 for each, _ in acts if each == by) for by in stores} == counts
+    assert int(table.value("SELECT COUNT(*) FROM {jobs} WHERE state = 'dead'")) == 0
 
 
 def test_what_is_not_dead_is_not_requeued(store: Store, claim: Claimer) -> None:
