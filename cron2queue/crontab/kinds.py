@@ -15,7 +15,7 @@ _ENTRY = re.compile(
 _LIKE_A_FIELD = re.compile(rb"[*0-9~]")
 _LIKE_A_NAME = re.compile(rb"[A-Za-z]{3}(?:[-,/]|\Z)")
 _LONGEST_FIELD = 80
-_USER_NAME = re.compile(rb"[a-z_][a-z0-9_.-]{0,31}\$?\Z")
+_USER_NAME = re.compile(rb"(?:Debian-)?[a-z_][a-z0-9_.-]{0,31}\$?\Z")
 _TEMPLATE = re.compile(rb"(?:\{\{|<%|\$\{|%\{)")
 # Words that begin a command so often that they are not taken for a user's name.
 _COMMANDS = frozenset(

@@ -10,7 +10,8 @@ from cron2queue.analyser.finding import Severity
 from cron2queue.analyser.templates import template_spans
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.crontab.anacrontab import parse_anacrontab
-from cron2queue.crontab.lines import CrontabFile
+from cron2queue.crontab.kinds import kind_of_text
+from cron2queue.crontab.lines import CrontabFile, Kind
 
 HERE = Path(__file__).parent
 DEBIAN = HERE.parent / "data/debian-crontabs"
@@ -52,6 +53,12 @@ def test_a_stock_file_of_debian_is_read_whole(path: Path) -> None:
     file = stock_file(path)
     assert (file.loaded, file.malformed) == (True, ())
     assert bool(file.entries) == (path.name not in COMMENTS_ONLY)
+
+
+@pytest.mark.parametrize("path", STOCK, ids=lambda path: path.name)
+def test_the_text_of_a_stock_file_tells_of_its_user_column(path: Path) -> None:
+    told = kind_of_text(path.read_bytes())
+    assert told is None or told.value == Kind.SYSTEM
 
 
 @pytest.mark.parametrize("path", STOCK, ids=lambda path: path.name)

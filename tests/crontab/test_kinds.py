@@ -11,6 +11,7 @@ SYSTEM = [
     b"@daily deploy /srv/app/clean.sh\n",
     b"33 * * * * mail [ -x /usr/share/sa-exim/greylistclean ] && /usr/share/sa-exim/greylistclean\n",
     b"0 4 * * * git /usr/bin/gitea dump\n",
+    b"33 * * * * Debian-exim [ -x /usr/share/sa-exim/greylistclean ] && /usr/share/sa-exim/greylistclean\n",
     b"0 3 * * sun backup [ -x /usr/bin/b ] && b\n",
     b"09,39 * * * *     root   [ -x /usr/lib/php/sessionclean ] && x\n",
     b"# Example: m h dom mon dow user command\n",
