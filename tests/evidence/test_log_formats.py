@@ -170,3 +170,22 @@ def test_output_that_could_not_be_mailed_was_written_all_the_same(tmp_path: Path
     text += "Nov 30 11:06:02 web1 CRON[78]: (root) MAIL (mailed 12 bytes of output; but got status 0x004b, from MTA\n)\n"
     text += "Nov 30 11:06:02 web1 CRON[78]: (root) END ([82] job)\n"
     assert [run.output for run in look_at(tmp_path, text)[1]] == [True]
+
+
+GENERATED = (
+    ('*/5 * * * * root /usr/bin/poll --all "a b" >> /tmp/x 2>&1', '*/5 * * * * root /usr/bin/poll --all "a b" >> /tmp/x 2>&1'),
+    ("0 3 * * * www-data cd /srv && ./night.sh 100\\% done", "0 3 * * * www-data cd /srv && ./night.sh 100\\% done"),
+    ("@daily root echo hi", "@daily root echo hi"),
+    ("30 4 * * 1\troot\ttabbed   spaces", "30 4 * * 1 root tabbed spaces"),
+    ('* * * * * root echo "quoted"', '* * * * * root echo "quoted"'),
+)
+"""Lines of a crontab, and what the generator of systemd-cron 1.15.19 made of them in a description, as systemd logs it."""
+
+
+@pytest.mark.parametrize(("line", "description"), GENERATED)
+def test_the_descriptions_that_systemd_cron_generates_name_their_lines(tmp_path: Path, line: str, description: str) -> None:
+    unit = f'cron-crontab-root-0.service - [Cron] "{description}"'
+    text = f"Nov 30 11:06:00 web1 systemd[1]: Starting {unit}...\nNov 30 11:06:02 web1 systemd[1]: Finished {unit}.\n"
+    book, runs = look_at(tmp_path, text, files=[crontab(line + "\n", dialect="systemd-cron")])
+    assert book.matched == 1
+    assert [run.seconds for run in runs] == [2]
