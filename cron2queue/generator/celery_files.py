@@ -26,6 +26,7 @@ from cron2queue.generator.units import (
     user_of,
     worker_unit,
 )
+from cron2queue.generator.upkeep import upkeep_artifacts
 from cron2queue.runtime.celery.broker import APPLICATION, HOLDING_SECONDS, LONGEST_RUN
 from cron2queue.runtime.settings import PLAN_NAME
 
@@ -134,7 +135,8 @@ def celery_artifacts(workshop: Workshop) -> list[Artifact]:
     """Everything but the crontab; an empty list when there is no move."""
     if not workshop.moves:
         return []
-    return [*migration_artifacts(workshop.plan), *handler_artifacts(workshop), *_own_artifacts(workshop)]
+    shared = [*migration_artifacts(workshop.plan), *handler_artifacts(workshop), *upkeep_artifacts(workshop)]
+    return [*shared, *_own_artifacts(workshop)]
 
 
 def _own_artifacts(workshop: Workshop) -> list[Artifact]:

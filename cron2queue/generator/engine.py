@@ -88,6 +88,8 @@ class Engine(ABC):
     database_scope: ClassVar[str] = ""
     """Why this target cannot keep a job apart over several hosts; empty when it can."""
     in_cron: ClassVar[bool] = True
+    has_workers: ClassVar[bool] = False
+    """Whether its jobs stand in the job table and are done by workers."""
     files_of: ClassVar[str] = ""
     """The engine that writes this one's files together with its own; empty when it writes them itself."""
 

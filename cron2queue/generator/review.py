@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.checklist import Item, checklist
+from cron2queue.generator.engine import engine_named
 from cron2queue.generator.migrations import database_of
 from cron2queue.generator.units import by_queue, worker_unit
 from cron2queue.generator.upkeep import chore_unit, chores
@@ -168,7 +169,7 @@ def _as_whom(plan: Plan) -> str:
 
 def _upkeep(plan: Plan, queued: Sequence[Move]) -> tuple[str, ...]:
     """Timers that run beside the workers, where the plan asks for any."""
-    found = list(chores(plan, [move for move in queued if move.job.engine == "sqlqueue"]))
+    found = list(chores(plan, [move for move in queued if engine_named(move.job.engine).has_workers]))
     if not found:
         return ()
     names = " ".join(f"{chore_unit(plan, chore)}.timer" for chore in found)

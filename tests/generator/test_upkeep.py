@@ -32,11 +32,12 @@ def written(tmp_path: Path) -> set[str]:
     return {str(path.relative_to(units)) for path in units.rglob("*") if "check" in path.name or "catch-up" in path.name}
 
 
+@pytest.mark.parametrize("engine", ["sqlqueue", "celery", "celery-beat"])
 @pytest.mark.parametrize(("hooks", "missed"), [(False, False), (True, False), (False, True), (True, True)])
 def test_a_timer_and_its_line_are_there_when_the_plan_asks_for_them(
-    hooks: bool, missed: bool, convert: Convert, tmp_path: Path
+    hooks: bool, missed: bool, engine: str, convert: Convert, tmp_path: Path
 ) -> None:
-    prepared = converted(convert, hooks=hooks, missed=missed)
+    prepared = converted(convert, hooks=hooks, missed=missed, engine=engine)
     chores = [*(["check"] if hooks else []), *(["catch-up"] if missed else [])]
     assert written(tmp_path) == {f"systemd/cron2queue-shop-{name}.{end}" for name in chores for end in ("service", "timer")}
     review = next(each.content.decode() for each in prepared.product.artifacts if each.path == "REVIEW.md")

@@ -21,6 +21,7 @@ class Celery(Engine):
     """For who outgrows one database. The job table stays the record, so that every policy and both scopes are kept by it."""
 
     overlaps: ClassVar[Mapping[Overlap, str]] = dict.fromkeys(Overlap, "")
+    has_workers = True
 
     def refuse(self, move: Move, plan: Plan) -> None:
         """Also refuse what Celery would do otherwise than the plan says."""

@@ -28,6 +28,7 @@ class CeleryBeat(Engine):
     """Beat keeps the times, and each schedule is proved; its ticks go into the job table under the keys of cron's own."""
 
     overlaps: ClassVar[Mapping[Overlap, str]] = dict.fromkeys(Overlap, "")
+    has_workers = True
     in_cron = False
     files_of = "celery"
 

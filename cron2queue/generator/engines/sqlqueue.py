@@ -24,6 +24,7 @@ class SqlQueue(Engine):
     """The native target. Every overlap policy and both scopes are kept by the unique key and the limits in the table."""
 
     overlaps: ClassVar[Mapping[Overlap, str]] = dict.fromkeys(Overlap, "")
+    has_workers = True
 
     def refuse(self, move: Move, plan: Plan) -> None:
         """Also refuse a handler that would do in shadow what the old line does at the same time."""
