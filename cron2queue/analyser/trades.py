@@ -1,6 +1,7 @@
 """What a job's name says of its trade: moving orders, sending mail, cleaning up. Always "inferred", never more."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -122,14 +123,17 @@ _WORDS: tuple[tuple[Trade, str], ...] = (
     ),
 )
 _TRADE_OF = {word: trade for trade, words in _WORDS for word in words.split()}
-# Words of upkeep that a script about something else has as well: `update-prices` is about prices.
-_VAGUE = frozenset({"update", "upgrade", "renew", "restart", "reload"})
+# Words that a script about something else has as well: `update-prices` is about prices, `push-stock` about stock.
+_UPKEEP_VERBS = frozenset({"update", "upgrade", "renew", "restart", "reload"})
+_VAGUE = _UPKEEP_VERBS | {"process", "processor", "jobs", "push"}
+_SENDING = frozenset({"send", "sender"})  # a figure that is sent is no message: the next run sends the next one
 # In an application's own command these are about its records, not about the machine: a snapshot of figures is no backup,
 # unless a word says that stored data are meant.
 _COPIES = frozenset({"dump", "snapshot", "snapshots", "bak"})
 _STORED_NAMES = "db database databases data sql mysql pgsql postgres files media uploads storage volume volumes disk disks"
 _STORED = frozenset(_STORED_NAMES.split())
-_TRADE_OF_TASK = {word: trade for word, trade in _TRADE_OF.items() if word not in _VAGUE | _COPIES} | {"archive": CLEANUP}
+_NOT_OF_TASKS = _UPKEEP_VERBS | _COPIES
+_TRADE_OF_TASK = {word: trade for word, trade in _TRADE_OF.items() if word not in _NOT_OF_TASKS} | {"archive": CLEANUP}
 # Tasks of known applications that their words do not tell.
 _TASKS = {"core:archive": INDEX, "horizon:snapshot": MONITOR, "dumpdata": BACKUP, "dbbackup": BACKUP, "mediabackup": BACKUP}
 _TOKEN = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
@@ -156,9 +160,16 @@ def trade_of(command: str) -> Trade | None:
 
 
 def _of_words(words: tuple[str, ...]) -> list[Trade]:
-    said = _said(words)
-    known = [word for word in said if word in _TRADE_OF]
-    return [_TRADE_OF[word] for word in known if word not in _VAGUE] or [_TRADE_OF[word] for word in known]
+    return _telling(_said(words), _TRADE_OF)
+
+
+def _telling(said: Iterable[str], trades: Mapping[str, Trade]) -> list[Trade]:
+    """The trades of the words that tell one; vague words count only where nothing else does."""
+    known = [word for word in said if word in trades]
+    clear = [word for word in known if word not in _VAGUE]
+    if any(trades[word] is MONITOR for word in clear):
+        clear = [word for word in clear if word not in _SENDING]
+    return [trades[word] for word in clear or known]
 
 
 def _of_task(words: tuple[str, ...], arguments: tuple[str, ...]) -> list[Trade]:
@@ -169,7 +180,7 @@ def _of_task(words: tuple[str, ...], arguments: tuple[str, ...]) -> list[Trade]:
     said = set(_said(words))
     if (said & _COPIES and said & _STORED) or said >= {"db", "export"}:
         return [BACKUP]
-    return [_TRADE_OF_TASK[word] for word in said if word in _TRADE_OF_TASK]
+    return _telling(said, _TRADE_OF_TASK)
 
 
 def _said(words: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,20 @@
 
 import pytest
 
-from cron2queue.analyser.trades import BACKUP, CLEANUP, INDEX, MAIL, MONITOR, PAYMENT, QUEUE, TRANSFER, UPKEEP, Trade, trade_of
+from cron2queue.analyser.trades import (
+    BACKUP,
+    CLEANUP,
+    INDEX,
+    MAIL,
+    MONITOR,
+    PAYMENT,
+    POLL,
+    QUEUE,
+    TRANSFER,
+    UPKEEP,
+    Trade,
+    trade_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +71,16 @@ def test_a_backup_stays_a_backup(command: str) -> None:
         ("/opt/update_search_index.py", INDEX),
         ("/opt/restart-queue.sh", QUEUE),
         ("/opt/renew-reminders.sh", MAIL),
+        ("/opt/push_metrics.py", MONITOR),
+        ("/opt/send_heartbeat.sh", MONITOR),
+        ("php bin/console app:metrics:send", MONITOR),
+        ("/opt/push-stock.sh", TRANSFER),
+        ("/opt/process_feed.php", TRANSFER),
+        ("/opt/process_queue.php", QUEUE),
+        ("/opt/process.php", POLL),
+        ("/opt/send_report.php", MAIL),
+        ("/opt/push_notifications.php", MAIL),
+        ("php artisan orders:process", PAYMENT),
         ("/opt/update-geoip.sh", UPKEEP),
         ("certbot renew -q", UPKEEP),
         ("apt-get update", UPKEEP),
