@@ -18,6 +18,7 @@ from cron2queue.crontab.lines import Entry, Kind, Malformed
 from cron2queue.crontab.parser import parse
 from cron2queue.evidence.book import EvidenceBook
 from cron2queue.generator.crontab_lines import same_schedule
+from cron2queue.plan.blocks import physical_lines
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -73,7 +74,7 @@ def _put_right(file: CrontabFile, audit: Audit, *, whole_file: bool) -> tuple[di
     now, findings = file, audit.findings
     for _ in range(ROUNDS):
         errors = [each for each in _errors(findings, file.path) if each.entry is None or not whole_file]
-        fixed = {line.number: found for line in now.lines if (found := _fixed(line, errors)) is not None}
+        fixed = {line.number: found for line in _whole(now) if (found := _fixed(line, errors)) is not None}
         if not fixed:
             break
         for number, (_, rule) in fixed.items():
@@ -83,6 +84,12 @@ def _put_right(file: CrontabFile, audit: Audit, *, whole_file: bool) -> tuple[di
     after = {line.number: line for line in now.lines}
     kept = [(old, after[old.number]) for old in file.lines if old.number in rules and old.number in after]
     return {old.number: _repair(old, new, rules[old.number]) for old, new in kept if _is_kept(old, new)}, now
+
+
+def _whole(file: CrontabFile) -> Iterator[Line]:
+    """The lines that are physical ones: some crons read one in pieces, or several as one."""
+    physical = physical_lines(file.to_bytes())
+    return (line for line in file.lines if physical[line.number - 1 : line.number] == [line.raw])
 
 
 def _errors(findings: Sequence[Finding], path: str) -> Iterator[Finding]:

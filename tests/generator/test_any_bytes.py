@@ -10,7 +10,7 @@ import pytest
 from cron2queue.crontab.dialect import dialect_named, dialects
 from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
-from cron2queue.plan.blocks import restored
+from cron2queue.plan.blocks import found_blocks, restored
 
 Convert = Callable[..., Any]
 PIECES = [
@@ -42,6 +42,7 @@ def test_any_bytes_are_converted_or_left_alone(seed: int, convert: Convert) -> N
         edit=lambda plan: re.sub(r'decision = "\w+"', f'decision = "{decision}"', plan),
     )
     new = prepared.draft.crontabs["crontab.new"]
-    assert restored(new).rstrip(b"\n") == restored(data).rstrip(b"\n")
+    repairs = {block.content for block in found_blocks(new)}
+    assert restored(new, repairs).rstrip(b"\n") == restored(data).rstrip(b"\n")
     read = [parse(text, path="x", dialect=dialect_named(dialect), kind=kind) for text in (restored(data), new)]
     assert read[1].loaded is read[0].loaded
