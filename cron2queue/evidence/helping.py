@@ -29,7 +29,7 @@ PIECE = 1 << 20
 _PROBES = 8
 _PROBED = 32 << 10
 _MOST = 4
-_PROGRAM = "import sys; from cron2queue.evidence.helping import help_with; help_with(int(sys.argv[1]))"
+_PROGRAM = "import sys; from cron2queue.evidence.helping import help_with; help_with(*map(int, sys.argv[1:]))"
 
 
 class Piece(NamedTuple):
@@ -43,7 +43,6 @@ class Piece(NamedTuple):
 class Task(NamedTuple):
     """What a helper has to do."""
 
-    path: str
     zone: tzinfo
     newest: datetime
     pieces: tuple[Piece, ...]
@@ -61,18 +60,17 @@ def lines_of(piece: Piece, descriptor: int) -> tuple[bytes, bool]:
     return data[first : last if last >= 0 else len(data)].rstrip(b"\n"), last < 0 and len(data) >= end + LONGEST_LINE
 
 
-def help_with(number: int) -> None:
-    """The helper: answers each piece of the task that comes over this descriptor with a batch, or None."""
+def help_with(number: int, log: int) -> None:
+    """The helper: answers each piece of the task that comes over a descriptor with a batch, or None; `log` is the open file."""
     gc.disable()  # the millions of small tuples hold no rings
     ours = Connection(number)
     with suppress(EOFError, OSError, KeyboardInterrupt):
         task = cast("Task", ours.recv())
         formats, clock = Formats(new_formats()), Clock(task.zone, task.newest.year, task.newest)
         condenser = Condenser(SyslogReader(formats, clock), formats, clock)
-        descriptor = os.open(task.path, os.O_RDONLY | os.O_CLOEXEC)
         for piece in task.pieces:
             clock.begin(piece.year)
-            block, was_cut = lines_of(piece, descriptor)
+            block, was_cut = lines_of(piece, log)
             ours.send(None if was_cut else condenser.batch(block))
 
 
@@ -98,15 +96,15 @@ def helped(
     """The file's blocks in order, most of them in short; the first and the last are always whole."""
     pieces = tuple(_pieces(file, clock, stamps))
     with ExitStack() as cleanup:
+        log = cleanup.enter_context(opened(file)).fileno()
         count = _helpers()
-        theirs = [_started(file, clock, pieces[1:-1][number::count], cleanup) for number in range(count)]
-        raw = cleanup.enter_context(opened(file))
+        theirs = [_started(log, clock, pieces[1:-1][number::count], cleanup) for number in range(count)]
         for number, piece in enumerate(pieces):
             inner = 0 < number < len(pieces) - 1
             batch = _answer(theirs[(number - 1) % count]) if inner else None
             tale.bytes_read += min(piece.end, file.size) - piece.start
             before = clock.state()
-            read = partial(_read, piece, raw.fileno(), tale)
+            read = partial(_read, piece, log, tale)
             if batch is not None and _agrees(batch, clock):
                 batch.events = partial(reread, reader, clock, before, read)
                 yield batch
@@ -134,22 +132,22 @@ def _pieces(file: LogFile, clock: Clock, stamps: Sequence[bytes | None]) -> Iter
         yield Piece(start, start + PIECE, year)
 
 
-def _started(file: LogFile, clock: Clock, pieces: tuple[Piece, ...], cleanup: ExitStack) -> Connection | None:
+def _started(log: int, clock: Clock, pieces: tuple[Piece, ...], cleanup: ExitStack) -> Connection | None:
     """A helper at work; None when none can be had."""
     ours, theirs = Pipe()
     cleanup.callback(ours.close)
     with theirs:
         try:
             helper = subprocess.Popen(
-                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
+                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno()), str(log)],
+                pass_fds=(theirs.fileno(), log),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
             cleanup.callback(helper.wait)
             cleanup.callback(helper.terminate)
-            ours.send(Task(str(file.path.absolute()), clock.zone, clock.newest, pieces))
+            ours.send(Task(clock.zone, clock.newest, pieces))
         except Exception:  # a zone that cannot be sent, no room for a process: all is read here instead
             return None
     return ours
