@@ -2,10 +2,11 @@
 
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cron2queue.plan.blocks import Block, found_blocks, physical_lines, pieces, replaced, restored
+from cron2queue.plan.blocks import Block, found_blocks, numbered_blocks, physical_lines, pieces, replaced, restored
 
 ON = date(2026, 12, 1)
 OLD = b"*/5 * * * * root /bin/old\n"
@@ -43,6 +44,33 @@ def test_in_shadow_the_old_line_may_be_the_recorded_one() -> None:
     assert restored(made.content) == OLD
     cut = made.content.replace(NEW, b"")
     assert restored(cut) == cut
+
+
+def test_a_repaired_line_is_the_crontabs_own_until_it_is_taken_back_by_name() -> None:
+    fixed = b"*/5 * * * * root /bin/fixed\n"
+    repair = Block(name="job", on=ON, old=OLD, new=fixed, repaired=True)
+    text = b"A=b\n" + repair.content + b"# end\n"
+    assert found_blocks(text) == [repair]
+    assert restored(text) == text
+    assert restored(text, {repair.content}) == b"A=b\n" + OLD + b"# end\n"
+    assert [number for number, _ in numbered_blocks(text + block().content)] == [6]
+    assert [number for number, _ in numbered_blocks(text + block().content, {repair.content})] == [2, 4]
+
+
+def test_what_replaces_a_repaired_line_is_undone_first() -> None:
+    fixed = b"*/5 * * * * root /bin/fixed\n"
+    repair = Block(name="job", on=ON, old=OLD, new=fixed, repaired=True)
+    built = repair.content.replace(fixed, block(old=fixed).content)
+    assert found_blocks(built) == [block(old=fixed)]
+    assert restored(built) == repair.content
+    assert restored(restored(built), {repair.content}) == OLD
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"\r\n", b"\n"), (b"MAILTO=\n", b'MAILTO=""\n'), (b"\xef\xbb\xbf# a\n", b"# a\n")])
+def test_a_repair_need_not_be_of_an_entry(old: bytes, new: bytes) -> None:
+    repair = Block(name="line-1", on=ON, old=old, new=new, repaired=True)
+    assert found_blocks(repair.content) == [repair]
+    assert restored(repair.content, {repair.content}) == old
 
 
 def test_hand_edits_around_blocks_stay() -> None:
