@@ -51,6 +51,10 @@ def _ends(script: str, *names: str) -> bool:
     return script.rstrip("/").rpartition("/")[2] in names
 
 
+def _plain(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in words if not word.startswith("-"))
+
+
 def _has(words: tuple[str, ...], *wanted: str) -> bool:
     return any(word in wanted for word in words)
 
@@ -68,7 +72,7 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     (
         WORDPRESS,
         lambda script, words: (
-            _ends(script, "wp-cron.php") or (_ends(script, "wp", "wp-cli.phar") and words[:2] == ("cron", "event"))
+            _ends(script, "wp-cron.php") or (_ends(script, "wp", "wp-cli.phar") and _plain(words)[:2] == ("cron", "event"))
         ),
     ),
     (

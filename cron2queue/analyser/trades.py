@@ -136,6 +136,9 @@ _NOT_OF_TASKS = _UPKEEP_VERBS | _COPIES
 _TRADE_OF_TASK = {word: trade for word, trade in _TRADE_OF.items() if word not in _NOT_OF_TASKS} | {"archive": CLEANUP}
 # Tasks of known applications that their words do not tell.
 _TASKS = {"core:archive": INDEX, "horizon:snapshot": MONITOR, "dumpdata": BACKUP, "dbbackup": BACKUP, "mediabackup": BACKUP}
+# A look, and a mail where something is amiss: the next run looks again.
+_MAILERS = frozenset({"mail", "mailx", "mutt", "sendmail", "s-nail", "msmtp"})
+_LOOKS = frozenset({"[", "[[", "test", "grep", "egrep", "pgrep", "pidof", "df", "diff", "cmp", "ping"})
 _TOKEN = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
 
 
@@ -152,6 +155,8 @@ def trade_of(command: str) -> Trade | None:
     if main.program in _PROGRAMS:
         return _PROGRAMS[main.program]
     if main.program in ("curl", "wget") and any(_HEARTBEATS.search(word) for word in main.words):
+        return MONITOR
+    if main.program in _MAILERS and any(each.program in _LOOKS for each in invocations(command)):
         return MONITOR
     script, arguments = script_and_arguments(main)
     words = (main.program, script.rpartition("/")[2], *(word for word in arguments[:4] if "/" not in word))

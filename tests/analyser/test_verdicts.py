@@ -174,6 +174,7 @@ def test_a_daemon_at_boot_is_better_as_a_service() -> None:
         ("php /var/www/nextcloud/cron.php", Decision.GUARD, "Nextcloud"),
         ("drush -r /x cron", Decision.KEEP, "Drupal"),
         ("wp cron event run --due-now", Decision.GUARD, "WordPress"),
+        ("wp --path=/var/www/blog cron event run --due-now", Decision.GUARD, "WordPress"),
     ],
 )
 def test_an_application_s_own_scheduler_is_wrapped_or_kept_and_never_queued(
