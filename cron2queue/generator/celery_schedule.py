@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.schedule import Calendar, Fire
 from cron2queue.generator.engine import CannotConvert
-from cron2queue.generator.oncalendar import in_utc, in_zone, names_every_hour
+from cron2queue.generator.oncalendar import in_utc, in_zone, names_every_hour, zone_name
 
 if TYPE_CHECKING:
     from cron2queue.crontab.schedule import Schedule
@@ -65,10 +65,7 @@ def beat_lines(schedule: Schedule, zone: ZoneInfo, at: datetime) -> list[BeatLin
         offset = at.astimezone(zone).utcoffset()
         lines = in_utc(schedule, int(offset.total_seconds() // 60) if offset else 0)
     else:
-        name = schedule.zone or zone.key
-        if not name:
-            raise CannotConvert("beat needs the name of the time zone", remedy="give --timezone")
-        lines = in_zone(schedule, name)
+        lines = in_zone(schedule, zone_name(schedule, zone, "beat"))
     possible = [_line(each.calendar) for each in lines if not each.calendar.never_fires]
     if not possible:
         raise CannotConvert("beat refuses a schedule that never fires")

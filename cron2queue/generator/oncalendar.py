@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.schedule import Calendar, Fire
+from cron2queue.generator.engine import CannotConvert
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -65,6 +67,18 @@ def _line(calendar: Calendar, zone: str) -> OnCalendar:
 _EVERY_DAY, _EVERY_WEEKDAY = (1 << 32) - 2, (1 << 8) - 1
 
 
+def zone_name(calendar: Calendar, zone: ZoneInfo, target: str) -> str:
+    """The zone of the schedule, else the host's. Raises CannotConvert: it has no name, or none that the target knows."""
+    name = (calendar.zone or zone.key or "").removeprefix(":")
+    if not name:
+        raise CannotConvert(f"{target} needs the name of the time zone", remedy="give --timezone")
+    try:
+        return ZoneInfo(name).key
+    except (ValueError, OSError, LookupError):
+        remedy = "name it as Europe/Berlin is named, or leave the entry in cron, with a guard"
+        raise CannotConvert(f"{target} does not know the time zone {name!r:.80}", remedy=remedy) from None
+
+
 def in_zone(calendar: Calendar, zone: str) -> list[OnCalendar]:
     """The lines in the zone of the daemon."""
     plain = replace(calendar, either_day=False)
@@ -100,7 +114,5 @@ def fires_of(lines: Sequence[OnCalendar], start: datetime, end: datetime, zone: 
 
 def systemd_fires(calendar: Calendar, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
     """The starts of one line, whose zone stands in the line."""
-    from zoneinfo import ZoneInfo
-
     own = ZoneInfo(calendar.zone) if calendar.zone else zone
     return replace(calendar, zone=None).fires_between(start, end, own)

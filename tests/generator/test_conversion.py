@@ -310,6 +310,14 @@ def test_an_entry_that_is_moved_keeps_its_own_zone(convert: Convert) -> None:
     assert [b"America/New_York" in each for each in timers] == [True]
 
 
+@pytest.mark.parametrize("zone", ["UTC+3", "EST5EDT,M3.2.0,M11.1.0", "No/Where", "../etc/passwd"])
+@pytest.mark.parametrize("engine", ["systemd", "celery-beat"])
+def test_a_zone_of_rules_stays_with_cron_where_the_target_knows_names_only(convert: Convert, engine: str, zone: str) -> None:
+    text = f"CRON_TZ={zone}\n30 3 * * * www-data php import-orders.php\n"
+    moved = convert(text, dialect="cronie", engine=engine, decisions={"import-orders": "queue"})
+    assert "does not know the time zone" in moved.draft.refused["import-orders"]
+
+
 def test_an_entry_of_a_queue_that_is_to_be_guarded_gets_what_a_lock_can_do(convert: Convert) -> None:
     text = "# cron2queue: user-waits=yes lost-on-failure=yes\n*/5 * * * * root bin/send-mails\n"
     assert convert(text).merged.plan.jobs[0].settings.overlap == "merge"

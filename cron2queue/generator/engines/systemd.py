@@ -12,7 +12,7 @@ from cron2queue.crontab.schedule import AtReboot, Calendar, Fire
 from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.engine import CannotConvert, Engine, Move, Workshop
 from cron2queue.generator.hardening import hardening
-from cron2queue.generator.oncalendar import OnCalendar, fires_of, in_utc, in_zone, names_every_hour
+from cron2queue.generator.oncalendar import OnCalendar, fires_of, in_utc, in_zone, names_every_hour, zone_name
 from cron2queue.generator.shell import NotWritable, unit_assignment, unit_program, unit_word
 from cron2queue.runtime.settings import Missed, Overlap
 
@@ -90,10 +90,7 @@ def _lines(move: Move, zone: ZoneInfo, at: datetime) -> list[OnCalendar]:
     if names_every_hour(calendar):
         offset = at.astimezone(zone).utcoffset()
         return in_utc(calendar, int(offset.total_seconds() // 60) if offset else 0)
-    name = calendar.zone or zone.key
-    if not name:
-        raise CannotConvert("systemd needs the name of the time zone", remedy="give --timezone")
-    return in_zone(calendar, name)
+    return in_zone(calendar, zone_name(calendar, zone, "systemd"))
 
 
 def _foreground(command: str) -> str:
