@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,7 +76,9 @@ def compared(path: Path, only: Sequence[str], look: Look) -> Compared:
         now = inspection.now()
         book, runs = _cron_runs(look, files, shadowed, zone, now)
         since = moment(look.since, now)
-        found = [_compare(each, runs, book, inspection, since, now) for each in shadowed]
+        begins = {each.id: _begin(each, book, since) for each in shadowed}
+        jobs = _jobs(inspection, min(begins.values()))
+        found = [_compare(each, runs, book, jobs.get(each.job.kind, ()), begins[each.id], now) for each in shadowed]
     return Compared(at=now, entries=tuple(found), skipped=book.skipped)
 
 
@@ -178,21 +180,26 @@ def _whose(run: Run, index: Index, entries: Mapping[str, Entry], zone: ZoneInfo)
     return due or ids
 
 
+def _begin(each: Shadowed, book: EvidenceBook, since: datetime | None) -> datetime:
+    """From when on both sides tell of an entry."""
+    known = [each.interval.since, since, book.window.start if book.window else None]
+    return max(moment for moment in known if moment is not None)
+
+
 def _compare(
-    each: Shadowed, runs: Runs, book: EvidenceBook, inspection: Inspection, since: datetime | None, now: datetime
+    each: Shadowed, runs: Runs, book: EvidenceBook, jobs: Iterable[JobView], begin: datetime, now: datetime
 ) -> Comparison:
     from cron2queue.cutover.shadow import batched, compare
     from cron2queue.plan.builder import shortest_gap
 
-    begin = max(each.interval.since, since or each.interval.since, book.window.start if book.window else each.interval.since)
     end = min(each.interval.until or now, book.window.end if book.window else now, now)
     gap = shortest_gap(each.entry)
-    jobs = list(_jobs(inspection, each.job, begin))
+    made = [*_of_entry(each.job, jobs)]
     starts, shared = runs[each.id]
     return compare(
         each.job.name,
         starts,
-        batched(jobs, gap) if each.job.decision == "split" else jobs,
+        batched(made, gap) if each.job.decision == "split" else made,
         since=begin,
         until=max(begin, end),
         gap=gap,
@@ -201,22 +208,29 @@ def _compare(
     )
 
 
-def _jobs(inspection: Inspection, job: JobSettings, since: datetime) -> Iterator[ShadowJob]:
-    """The jobs of an entry on this host, newest first; a tick's minute stands in its key."""
-    from cron2queue.cutover.shadow import ShadowJob
+def _jobs(inspection: Inspection, since: datetime) -> dict[str, list[JobView]]:
+    """All jobs since then by kind. Of every kind in one walk: a look for a single one would not go as far back."""
     from cron2queue.runtime.sight.inspection import JobFilter
 
+    found: dict[str, list[JobView]] = {}
     before = None
     while True:
-        wanted = JobFilter(kind=job.kind, created_since=since - timedelta(minutes=1), before_id=before, limit=PAGE)
-        page = inspection.jobs(wanted)
+        page = inspection.jobs(JobFilter(created_since=since - timedelta(minutes=1), before_id=before, limit=PAGE))
         for view in page.jobs:
-            due = _due(job, view)
-            if due is not None:
-                yield ShadowJob(due=due, started=view.started_at, finished=view.finished_at)
+            found.setdefault(view.kind, []).append(view)
         if not page.jobs or not page.more:
-            return
+            return found
         before = page.jobs[-1].id
+
+
+def _of_entry(job: JobSettings, views: Iterable[JobView]) -> Iterator[ShadowJob]:
+    """The jobs that the ticks of an entry made on this host; a tick's minute stands in its key."""
+    from cron2queue.cutover.shadow import ShadowJob
+
+    for view in views:
+        due = _due(job, view)
+        if due is not None:
+            yield ShadowJob(due=due, started=view.started_at, finished=view.finished_at)
 
 
 def _due(job: JobSettings, view: JobView) -> datetime | None:

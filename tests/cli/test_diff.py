@@ -1,8 +1,10 @@
 """`cron2queue diff`: what apply would change, and nothing else."""
 
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,20 @@ def test_a_comparison_without_evidence_without_shadow_or_with_a_log_of_nothing_i
     Path(path).write_text("")
     empty = run("diff", str(shadow), "--shadow", "--logs", path)
     assert (empty.status, "cron's side cannot be read" in empty.err) == (3, True)
+
+
+def test_jobs_of_other_kinds_hide_none_of_the_entry(shadow: Path) -> None:
+    tick(shadow, *MINUTES)
+    plan, file = str(shadow / "cron2queue.toml"), shadow / "cron2queue.db"
+    assert run("enqueue", "--kind", "other", "--plan", plan).status == 0
+    with closing(sqlite3.connect(file)) as connection, connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(c2q_jobs)") if row[1] not in ("id", "public_id")]
+        columns = ", ".join(names)
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)"
+            f" INSERT INTO c2q_jobs (public_id, {columns}) SELECT printf('%032x', i), {columns} FROM c2q_jobs, n"
+            " WHERE kind = 'other'"
+        )
+    ran = run("diff", str(shadow), "--shadow", "--logs", log(shadow, *MINUTES))
+    assert ran.status == 0, ran.out
+    assert re.search(r"work +4 +4 +4 ", ran.out)
