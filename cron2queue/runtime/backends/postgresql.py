@@ -1,7 +1,8 @@
 """PostgreSQL 13 and newer: claims, inserts and settles are one statement each, with RETURNING."""
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar
 
 from cron2queue.runtime.backend import (
     CANDIDATE_COLUMNS,
@@ -27,11 +28,34 @@ def _arrays(columns: dict[str, str]) -> str:
 
 
 _GIVEN = ", ".join("COALESCE(run_at, {now})" if column == "run_at" else column for column in NEW_COLUMNS)
-_INSERT = (
-    f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) "
-    f"SELECT {_GIVEN}, 0, 0, 0, {{now}}, CASE WHEN state = 'ready' THEN {{now}} END "
-    f"FROM {_arrays(NEW_COLUMNS)} ORDER BY place{_SKIPPING}, public_id"
-)
+_NEW = tuple(NEW_COLUMNS.items())
+
+
+@cache
+def _insert(differing: tuple[int, ...]) -> str:
+    """INSERT of many: what all of them have in common is given once, the rest as one array a column."""
+    common = [f"CAST(? AS {kind}) AS {name}" for place, (name, kind) in enumerate(_NEW) if place not in differing]
+    arrays = _arrays(dict(_NEW[place] for place in differing))
+    return (
+        f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) "
+        f"SELECT {_GIVEN}, 0, 0, 0, {{now}}, CASE WHEN state = 'ready' THEN {{now}} END "
+        f"FROM (SELECT {', '.join(common)}) AS c, {arrays} ORDER BY place{_SKIPPING}, public_id"
+    )
+
+
+def _differing(columns: Sequence[Row]) -> tuple[int, ...]:
+    """Places of the columns whose cells are not all the same; the public id is one, and the payload, which may be long."""
+    return tuple([place for place, cells in enumerate(columns) if cells.count(cells[0]) < len(cells)])
+
+
+def _array(cells: Row) -> Any:
+    """Text as one literal, which takes the driver a tenth of the time that a list does; all else as a list."""
+    if type(cells[0]) is not str or not all(type(cell) is str for cell in cells):
+        return list(cells)
+    quoted = "\0".join(cells).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+    return f'{{"{quoted}"}}'
+
+
 _KEEP = (
     f"INSERT INTO {{attempts}} ({', '.join(RECORD_COLUMNS)}, started_at, ended_at) "
     f"SELECT {', '.join(RECORD_COLUMNS)}, {{now}} - length, {{now}} FROM {_arrays({**RECORD_COLUMNS, 'length': 'bigint'})}"
@@ -66,7 +90,10 @@ class PostgresqlBackend(SkipLockedBackend):
         if len(rows) == 1:
             found = session.value(self.insert_statement(1) + _SKIPPING, self.insert_parameters(rows))
             return [found]
-        returned = session.rows(_INSERT, [list(column) for column in zip(*rows, strict=True)])
+        columns = list(zip(*rows, strict=True))
+        differing = _differing(columns)
+        common = [cells[0] for place, cells in enumerate(columns) if place not in differing]
+        returned = session.rows(_insert(differing), [*common, *(_array(columns[place]) for place in differing)])
         ids = {public_id: job_id for job_id, public_id in returned}
         return [ids.get(row[0]) for row in rows]
 

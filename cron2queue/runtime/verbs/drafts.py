@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+
 from cron2queue.runtime.backend import Row
 from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
 from cron2queue.runtime.database.instants import seconds, to_micros
@@ -12,6 +14,7 @@ from cron2queue.runtime.trouble import JobRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Final
 
 PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
@@ -82,12 +85,17 @@ def _period(job: NewJob) -> int | None:
 
 def checked_name(what: str, name: str, longest: int) -> str:
     """The name of a queue, kind or event, if it may be one."""
-    if isinstance(name, str) and 1 <= len(name) <= longest and name[0] in _BEGINNING and _SIGNS.issuperset(name):
+    if isinstance(name, str) and len(name) <= longest and _is_name(name):
         return name
     raise JobRefused(
         f"{name!r} cannot be the name of a {what}",
         remedy=f"Use at most {longest} ASCII letters, digits, '_', '.', ':' and '-', beginning with a letter, digit or '_'.",
     )
+
+
+@lru_cache(maxsize=1024)
+def _is_name(name: str) -> bool:
+    return name[:1] in _BEGINNING and _SIGNS.issuperset(name)
 
 
 def _check_names(job: NewJob) -> None:
@@ -128,14 +136,12 @@ def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
     """The payload as JSON within the limits: strict JSON (no NaN), valid UTF-8, not too deep, not too large."""
     if payload is None:
         return "null"
-    import json  # most ticks have nothing to say
-
     _check_depth(payload)
     try:
-        text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        size = len(text.encode())
+        text = _encoder(False)(payload)
+        size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:  # lone surrogates: escaped they are valid JSON
-        text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
+        text = _encoder(True)(payload)
         size = len(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise JobRefused(f"the payload is not JSON: {error}", remedy="Use text, numbers, lists and objects only.") from None
@@ -146,12 +152,24 @@ def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
     return text
 
 
+@cache
+def _encoder(ascii_only: bool) -> Callable[[Any], str]:
+    """Strict JSON without blanks."""
+    from json import JSONEncoder  # most ticks have nothing to say
+
+    return JSONEncoder(allow_nan=False, ensure_ascii=ascii_only, separators=(",", ":")).encode
+
+
 def _check_depth(payload: Any) -> None:
     level: list[Any] = [payload] if isinstance(payload, (dict, list, tuple)) else []
     for _ in range(DEPTH_LIMIT):
         if not level:
             return
-        inner = (value for each in level for value in (each.values() if isinstance(each, dict) else each))
-        level = [value for value in inner if isinstance(value, (dict, list, tuple))]
+        inside = level
+        level = []
+        for each in inside:
+            for value in each.values() if isinstance(each, dict) else each:
+                if isinstance(value, (dict, list, tuple)):
+                    level.append(value)
     if level:
         raise JobRefused(f"the payload is nested deeper than {DEPTH_LIMIT} levels", remedy="Flatten it.")

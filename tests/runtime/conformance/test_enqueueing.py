@@ -1,5 +1,6 @@
 """Enqueue: idempotent by key, in bulk, within limits."""
 
+import json
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
@@ -226,3 +227,32 @@ def test_what_is_accepted_is_not_shown_as_done(table: Database, store: Store) ->
     answer = store.enqueue(mail())
     assert state_of(table, answer.public_id) == "ready"
     assert table.rows("SELECT finished_at, started_at, attempts FROM {jobs}") == [(None, None, 0)]
+
+
+def test_a_bulk_keeps_every_text_and_byte_whatever_its_jobs_have_in_common(database: Database) -> None:
+    """Columns that are the same in all rows go another way than those that differ, and text another than bytes."""
+    texts = ["", '"', "\\", '\\"', "{a,b}", "NULL", "a\nb", "\t", "%s ? {now}", "\0", "Ж🂡", "a" * 5000, "},{", "\ud800"]
+    alike = [NewJob(kind="mail", payload=text) for text in texts]
+    owners = [None if n % 2 else "me" for n in range(len(texts))]
+    trace = "00-a\"'\\b"
+    owned = [NewJob(kind="mail", payload=text, owner=who, trace_context=trace) for text, who in zip(texts, owners, strict=True)]
+    mixed = [
+        NewJob(
+            kind=f"k{n % 3}", queue=f"q{n % 2}", priority=n, key=f"Ключ {text[:9]!r} {n}" if n % 3 else None,
+            payload={"t": text},
+            ordering_key="o" if n % 4 == 0 else None, max_attempts=n + 1, trace_context=None if n % 2 else f"t{n}",
+        )
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    same = [NewJob(kind="mail", payload="same", limit_key="l") for _ in texts]
+    columns = "public_id, kind, queue, priority, job_key, payload, max_attempts, ordering_key, owner, trace_context, limit_key"
+    for jobs in (alike, owned, mixed, same):
+        store = database.store()
+        answers = store.enqueue_many(jobs)
+        for job, answer in zip(jobs, answers, strict=True):
+            (row,) = database.rows(f"SELECT {columns} FROM {{jobs}} WHERE id = ?", (answer.id,))
+            found = [bytes(cell) if isinstance(cell, memoryview | bytearray) else cell for cell in row]
+            exact = [None if text is None else text.encode() for text in (job.key, job.ordering_key, job.owner, job.limit_key)]
+            assert found[:4] == [answer.public_id, job.kind, job.queue, job.priority]
+            assert (json.loads(found[5]), found[6], found[9]) == (job.payload, job.max_attempts, job.trace_context)
+            assert [found[4], found[7], found[8], found[10]] == exact
