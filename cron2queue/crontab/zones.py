@@ -2,7 +2,7 @@
 
 import functools
 import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -88,6 +88,8 @@ class _PosixZone(tzinfo):
         self.standard, self.summer, self.begin, self.end = standard, summer, begin, end
 
     def _is_summer(self, utc: datetime) -> bool:
+        if not MINYEAR < utc.year < MAXYEAR:  # a change may lie outside of what can be told
+            return False
         begin = self.begin.in_year(utc.year) - self.standard
         end = self.end.in_year(utc.year) - self.summer
         return begin <= utc < end if begin <= end else not end <= utc < begin

@@ -97,3 +97,10 @@ def test_local_times_around_both_changes_are_those_of_the_zone_database() -> Non
             local, wanted = moment.astimezone(posix), moment.astimezone(named)
             assert (local.replace(tzinfo=None), local.fold) == (wanted.replace(tzinfo=None), wanted.fold)
     assert posix.tzname(datetime(2026, 7, 1)) == "UTC+02:00"
+
+
+@pytest.mark.parametrize("rules", ["365/167,0/-167", "J1/-167,M12.5.6/167"])
+def test_the_ends_of_the_calendar_are_in_reach(rules: str) -> None:
+    zone = zone_named(f"AAA3BBB,{rules}")
+    for moment in (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)):
+        assert moment.astimezone(zone).utcoffset() == timedelta(hours=-3)
