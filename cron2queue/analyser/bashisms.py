@@ -1,0 +1,116 @@
+"""What bash understands and dash, Debian's /bin/sh, does not: read off the command line, with what dash makes of it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cron2queue.analyser.commands import Redirect, SimpleCommand, Word, read_command
+from cron2queue.analyser.finding import Severity
+
+_SUSPECT = re.compile(
+    r"\[\[|&>|>&|<<<|[<>]\(|\|&|==|RANDOM|\{[^{}\s]*(?:\.\.|,)|\$\{[!\w]|\(\(|=\(|pipefail|\b(?:echo|export|read|printf|wait)\s+-"
+    r"|\b(?:source|pushd|popd|dirs|shopt|declare|typeset|let|mapfile|readarray|disown|function|select|local)\b"
+)
+_RANDOM = re.compile(r"\$(?:RANDOM\b|\{RANDOM\}|\(\([^)]*\bRANDOM\b)")
+_EXPANSION = re.compile(r"\$\{(?:!\w|\w+(?:\^|,|/|:\d|@))")
+_BRACES = re.compile(r"(?<!\$)\{(?:-?\d+\.\.-?\d+|[a-z]\.\.[a-z]|[^{}\s'\"$,]*,[^{}\s'\"]*)\}")
+_MISSING_NAMES = "source pushd popd dirs shopt declare typeset let mapfile readarray disown"
+_MISSING = frozenset(_MISSING_NAMES.split())
+# Programs that read {a,b} in an address themselves.
+_OWN_BRACES = frozenset({"curl", "aria2c", "lftp"})
+_ILLEGAL = {("set", "pipefail"), ("export", "-f"), ("read", "-a"), ("read", "-t"), ("printf", "-v"), ("wait", "-n")}
+_SYNTAX = "a syntax error, nothing runs"
+_BASH = "SHELL=/bin/bash"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bashism:
+    """What dash makes of it, what to write instead, and where it stands in the command (from 0)."""
+
+    message: str
+    remedy: str
+    start: int
+    severity: Severity = Severity.ERROR
+
+
+@lru_cache(maxsize=1024)
+def first_bashism(command: str) -> Bashism | None:
+    """The first such construct outside quotes; None where dash reads the line as bash does."""
+    if not _SUSPECT.search(command):
+        return None
+    return next((found for each in read_command(command).commands for found in _in(command, each)), None)
+
+
+def _in(command: str, each: SimpleCommand) -> Iterator[Bashism]:
+    for redirect in each.redirects:
+        yield from _in_redirect(command, redirect)
+    yield from _in_shape(command, each)
+    if each.words:
+        yield from _in_builtin(each)
+    for word in each.words:
+        yield from _in_word(each, word)
+
+
+def _in_redirect(command: str, redirect: Redirect) -> Iterator[Bashism]:
+    operator, start = redirect.operator, redirect.start
+    if operator.startswith("&>"):
+        message = "dash knows no &>: the command goes to the background, its output not redirected"
+        yield Bashism(message=message, remedy="write > FILE 2>&1", start=start)
+    elif operator == "<<<":
+        yield Bashism(message=f"dash knows no <<<: {_SYNTAX}", remedy="use printf ... | COMMAND", start=start)
+    elif operator == ">&" and not redirect.target.isdigit() and redirect.target != "-":
+        yield Bashism(message="dash knows no >&FILE: the command does not run", remedy="write > FILE 2>&1", start=start)
+    elif operator in ("<", ">") and not redirect.target and command.startswith("(", start + len(operator)):
+        yield Bashism(message=f"dash knows no {operator}(...): {_SYNTAX}", remedy=f"use a file, or {_BASH}", start=start)
+
+
+def _in_shape(command: str, each: SimpleCommand) -> Iterator[Bashism]:
+    """Operators and brackets around it."""
+    if each.after == "|&":
+        yield Bashism(message=f"dash knows no |&: {_SYNTAX}", remedy="write 2>&1 |", start=each.end)
+    elif each.assignments and not each.words and command.startswith("=(", each.end - 1):
+        yield Bashism(message=f"dash knows no arrays: {_SYNTAX}", remedy=_BASH, start=each.start)
+    elif each.texts == ("for",) and command.startswith("((", each.end):
+        yield Bashism(message=f"dash knows no for ((...)): {_SYNTAX}", remedy=f"use seq, or {_BASH}", start=each.start)
+
+
+def _in_builtin(each: SimpleCommand) -> Iterator[Bashism]:
+    first, words = each.words[0].text, each.texts[1:]
+    if first == "[[":
+        yield Bashism(
+            message="dash knows no [[: not found, and the test fails", remedy=f"write [ ... ], or {_BASH}", start=each.start
+        )
+    elif first in _MISSING:
+        portable = {"source": "write . FILE", "pushd": "use cd", "popd": "use cd", "let": "use $((...))"}.get(first)
+        remedy = f"{portable}, or {_BASH}" if portable else _BASH
+        yield Bashism(message=f"dash knows no {first}: not found", remedy=remedy, start=each.start)
+    elif first in ("function", "select"):
+        yield Bashism(message=f"dash knows no {first}: {_SYNTAX}", remedy=_BASH, start=each.start)
+    elif first in ("[", "test") and "==" in words:
+        yield Bashism(message=f"dash's {first} knows no ==: the test fails", remedy="write =", start=each.start)
+    elif any((first, word) in _ILLEGAL for word in words):
+        told = next(word for word in words if (first, word) in _ILLEGAL)
+        message = f"dash's {first} knows no {told}: an illegal option"
+        yield Bashism(
+            message=message + (", at which the shell ends" if first in ("set", "export") else ""),
+            remedy=_BASH,
+            start=each.start,
+        )
+    elif first == "echo" and words[:1] and re.fullmatch(r"-[neE]*e[neE]*", words[0]):
+        message = f"dash's echo knows no {words[0]}: it is printed with the text"
+        yield Bashism(message=message, remedy="use printf", start=each.start, severity=Severity.NOTE)
+
+
+def _in_word(each: SimpleCommand, word: Word) -> Iterator[Bashism]:
+    if word.expands and _RANDOM.search(word.text):
+        remedy = f"use shuf -i 0-600 -n 1, or {_BASH}"
+        message = "dash knows no RANDOM: it counts as 0"
+        yield Bashism(message=message, remedy=remedy, start=word.start, severity=Severity.WARNING)
+    if word.expands and (found := _EXPANSION.search(word.text)):
+        message = f"dash knows no {found.group()}...}}: a bad substitution, nothing runs"
+        yield Bashism(message=message, remedy=_BASH, start=word.start)
+    program = each.words[0].text.rpartition("/")[2]
+    if not word.quoted and program not in _OWN_BRACES and (found := _BRACES.search(word.text)):
+        message = f"dash expands no braces: {found.group()} is taken as it is written"
+        yield Bashism(message=message, remedy=f"write each word out, or {_BASH}", start=word.start, severity=Severity.WARNING)

@@ -1,0 +1,84 @@
+"""Each construct that is told is one that dash really does not know, and what dash runs is not told."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from cron2queue.analyser.bashisms import first_bashism
+from cron2queue.analyser.finding import Severity
+
+DASH = shutil.which("dash")
+BROKEN = [
+    "[[ -f /etc/passwd ]] && echo in",
+    "source /etc/profile",
+    "let x=1",
+    "pushd /tmp",
+    "declare x=1",
+    "shopt -s nullglob",
+    "set -o pipefail; echo after",
+    "set -euo pipefail; echo after",
+    "export -f f; echo after",
+    "echo a |& cat",
+    "cat <(echo a)",
+    "echo a > >(cat)",
+    "a=(1 2 3); echo after",
+    "for ((i=0; i<2; i++)); do echo $i; done",
+    "function f { echo hi; }; f",
+    "x=ab; echo ${x^^}",
+    "x=ab; echo ${x/a/b}",
+    'x=ab; echo "${x:0:1}"',
+    "cat <<< hello",
+    "[ a == a ] || exit 1",
+    "test a == a || exit 1",
+]
+OTHER = ["echo {1..3}", "echo /b/{x,y}", "echo -e 'a\\tb'", "echo $RANDOM"]
+FINE = [
+    "[ -f /etc/passwd ] && echo in",
+    ". /etc/profile",
+    "set -eu; echo after",
+    "echo a 2>&1 | cat",
+    "echo a >&2",
+    "cat < /dev/null > /dev/null 2>&1",
+    "for i in 1 2; do echo $i; done",
+    "f() { echo hi; }; f",
+    "x=ab; echo ${x:-c} ${x%b} ${x#a} ${#x} ${x:+y}",
+    "echo '{1..3} {a,b} ${x^^} <(x) $RANDOM'",
+    'bash -c "[[ a == a ]] && echo {1..3}"',
+    "find /etc/hostname -exec echo {} \\;",
+    "[ a = a ] && echo same",
+    "(echo a; echo b) | sort",
+    "awk 'BEGIN { print 1, 2 }'",
+    "echo $((1 + 2))",
+    "echo -n a",
+]
+
+
+def ran(shell: str, command: str) -> tuple[int, str]:
+    done = subprocess.run([shell, "-c", command], capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd="/tmp")
+    return done.returncode, done.stdout
+
+
+@pytest.mark.skipif(DASH is None, reason="no dash on this machine")
+@pytest.mark.parametrize("command", [*BROKEN, *OTHER])
+def test_what_is_told_is_read_otherwise_by_dash_than_by_bash(command: str) -> None:
+    told = first_bashism(command)
+    assert told is not None
+    assert (told.severity is Severity.ERROR) == (command in BROKEN)
+    assert 0 <= told.start < len(command)
+    assert DASH is not None
+    assert "RANDOM" in command or ran(DASH, command) != ran("bash", command)
+    assert ran(DASH, "echo $RANDOM") == (0, "\n")
+
+
+@pytest.mark.skipif(DASH is None, reason="no dash on this machine")
+@pytest.mark.parametrize("command", FINE)
+def test_what_dash_runs_as_bash_does_is_not_told(command: str) -> None:
+    assert first_bashism(command) is None
+    assert DASH is not None
+    assert ran(DASH, command) == ran("bash", command)
+
+
+@pytest.mark.parametrize("command", ["curl -O https://x.example/{a,b}.csv", "jq '.[] | {a,b}' /x", "mongo --eval '{a:1,b:2}'"])
+def test_braces_that_a_program_reads_itself_are_not_told(command: str) -> None:
+    assert first_bashism(command) is None
