@@ -1,6 +1,5 @@
 """Each construct that is told is one that dash really does not know, and what dash runs is not told."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from cron2queue.analyser.bashisms import first_bashism
 from cron2queue.analyser.finding import Severity
 
-DASH = shutil.which("dash")
 BROKEN = [
     "[[ -f /etc/passwd ]] && echo in",
     "source /etc/profile",
@@ -59,24 +57,24 @@ def ran(shell: str, command: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@pytest.mark.skipif(DASH is None, reason="no dash on this machine")
+@pytest.mark.needs("dash")
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", [*BROKEN, *OTHER])
 def test_what_is_told_is_read_otherwise_by_dash_than_by_bash(command: str) -> None:
     told = first_bashism(command)
     assert told is not None
     assert (told.severity is Severity.ERROR) == (command in BROKEN)
     assert 0 <= told.start < len(command)
-    assert DASH is not None
-    assert "RANDOM" in command or ran(DASH, command) != ran("bash", command)
-    assert ran(DASH, "echo $RANDOM") == (0, "\n")
+    assert "RANDOM" in command or ran("dash", command) != ran("bash", command)
+    assert ran("dash", "echo $RANDOM") == (0, "\n")
 
 
-@pytest.mark.skipif(DASH is None, reason="no dash on this machine")
+@pytest.mark.needs("dash")
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", FINE)
 def test_what_dash_runs_as_bash_does_is_not_told(command: str) -> None:
     assert first_bashism(command) is None
-    assert DASH is not None
-    assert ran(DASH, command) == ran("bash", command)
+    assert ran("dash", command) == ran("bash", command)
 
 
 @pytest.mark.parametrize("command", ["curl -O https://x.example/{a,b}.csv", "jq '.[] | {a,b}' /x", "mongo --eval '{a:1,b:2}'"])
