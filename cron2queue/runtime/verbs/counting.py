@@ -1,7 +1,7 @@
 """What producers count: jobs that a full queue refused, and jobs that were there already.
 
 A refusal writes nothing, and a caller's transaction is the caller's. So these figures go to the roll-ups in transactions
-of their own, written by a thread within a second or two; a store that is closed and a process that ends write what is
+of their own, written by a thread at once and then each second; a store that is closed and a process that ends write what is
 left. They wait a second for locks at most, and lock their rows in the order in which workers do: nobody waits in a ring.
 
 Figures, not promises: they never fail a producer, and one that is killed takes its last ones with it.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 REFUSED: Final = "refused"
 DUPLICATES: Final = "duplicates"
+FIRST_SECONDS: Final = 0.05
 EVERY_SECONDS: Final = 1.0
 LONGEST_PAUSE: Final = 60.0  # between two tries while the database is away
 
@@ -70,21 +71,23 @@ class ProducerCounts:
         self._thread = thread
 
     def _run(self) -> None:
-        """Write what has come until nothing more comes."""
-        pause = EVERY_SECONDS
+        """Write what has come, soon and then at most once a second, until nothing more comes."""
+        pause = FIRST_SECONDS
         while True:
             time.sleep(pause)
-            pause = EVERY_SECONDS if self.write() else min(2 * pause, LONGEST_PAUSE)
             with self._starting:
                 if self._tally.is_empty:
                     self._thread = None
                     return
+            pause = EVERY_SECONDS if self.write() else min(max(2 * pause, EVERY_SECONDS), LONGEST_PAUSE)
 
     def write(self) -> bool:
         """Add what is counted to the roll-ups. False: it could not be, and is kept for the next time."""
-        if self._pid != os.getpid() or self._tally.is_empty:
+        if self._pid != os.getpid():
             return True
-        with self._writing:
+        with self._writing:  # what the thread is just writing is waited for
+            if self._tally.is_empty:
+                return True
             counts = self._tally.take()
             try:
                 self._sessions.unit(lambda session: self._add(session, counts))
