@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 from presence import absent, need_program
+from runtime.worker.fakewall import SOURCE
 from workbench import Workbench
 
 from cron2queue.runtime.jobs import WorkerInfo
@@ -183,33 +184,6 @@ def test_a_job_whose_claim_was_lost_on_the_way_is_given_back(sqlite_bench: Workb
 
 # ---- wall clocks
 
-_FAKEWALL = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-static long shift(void) {
-    long n = 0; const char *p = getenv("FAKEWALL_FILE"); FILE *f = p ? fopen(p, "r") : NULL;
-    if (f) { if (fscanf(f, "%ld", &n) != 1) n = 0; fclose(f); }
-    return n;
-}
-int clock_gettime(clockid_t id, struct timespec *t) {
-    static int (*real)(clockid_t, struct timespec *);
-    if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
-    int r = real(id, t);
-    if (id == CLOCK_REALTIME) t->tv_sec += shift();
-    return r;
-}
-int gettimeofday(struct timeval *t, void *z) {
-    struct timespec s; clock_gettime(CLOCK_REALTIME, &s); t->tv_sec = s.tv_sec; t->tv_usec = s.tv_nsec / 1000; return 0;
-}
-time_t time(time_t *t) {
-    struct timespec s; clock_gettime(CLOCK_REALTIME, &s); if (t) *t = s.tv_sec; return s.tv_sec;
-}
-"""
-
 
 def beats(bench: Workbench) -> dict[str, int]:
     return dict(bench.rows("SELECT token, beat_counter FROM {workers}"))
@@ -218,7 +192,7 @@ def beats(bench: Workbench) -> dict[str, int]:
 def test_jumps_of_the_wall_clock_steal_no_job_and_repeat_none(sqlite_bench: Workbench) -> None:
     """The clock of the worker, and with it SQLite's own, jumps by +1 h, -2 h and +1 year while jobs run."""
     folder = sqlite_bench.folder
-    (folder / "fakewall.c").write_text(_FAKEWALL)
+    (folder / "fakewall.c").write_text(SOURCE)
     compiler = [need_program("cc", "gcc"), "-shared", "-fPIC", "-o", "fakewall.so", "fakewall.c", "-ldl"]
     subprocess.run(compiler, cwd=folder, capture_output=True, check=True)
     (folder / "shift").write_text("0")
