@@ -1,9 +1,11 @@
 """The command line: the table of commands, and how trouble is told."""
 
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -98,9 +100,17 @@ def _terminated(signal_number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + signal_number)
 
 
+def _fill_closed() -> None:
+    """Whoever starts us may have closed a standard stream; what goes there goes nowhere, and is no trouble."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+
+
 def main() -> None:
     """Run the command line; every way out has the exit status of docs/reference/exit-statuses.md."""
     signal.signal(signal.SIGTERM, _terminated)
+    _fill_closed()
     quicken()
     try:
         # Not standalone: typer would end a closed pipe with 1, and leave no word to this project's errors.

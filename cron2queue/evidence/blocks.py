@@ -5,6 +5,7 @@ point: what came before is used, and the rest is named as skipped. So is what fo
 """
 
 import io
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import IO, cast
@@ -24,6 +25,8 @@ from cron2queue.evidence.inputs import (
 BLOCK = 1 << 20
 LONGEST_LINE = 64 << 10
 _SNIFFED = 8 << 10
+_ZEROS = re.compile(rb"\0+")
+MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +117,23 @@ def _bounded(stream: Iterator[bytes], counted: _Counted, file: LogFile, limits: 
         yield piece
 
 
+def cleaned(text: bytes) -> bytes:
+    """The text with each run of zero bytes, as a crash leaves it, as the end of a line."""
+    return _ZEROS.sub(b"\n", text) if b"\0" in text else text
+
+
+def marked(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The stream without the mark of its encoding that some programs put in front."""
+    for piece in stream:
+        yield piece.removeprefix(MARK)
+        break
+    yield from stream
+
+
 def whole_lines(stream: Iterator[bytes], tale: Tale) -> Iterator[bytes]:
     """Pieces made into blocks of whole lines, each beginning with a line feed and ending without one."""
     carry, dropping = b"\n", False
-    for piece in stream:
+    for piece in map(cleaned, marked(stream)):
         if dropping:
             end = piece.find(b"\n")
             if end < 0:

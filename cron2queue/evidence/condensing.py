@@ -102,7 +102,7 @@ class _Look:
         self._reader = reader
         self._clock = clock
         self._zone = like["zone"]
-        self._stamps = [(like["stamp"] + like["zone"], clock.seconds(like["stamp"] + like["zone"]))]
+        self._first = self._latest = (like["stamp"] + like["zone"], clock.seconds(like["stamp"] + like["zone"]))
         self._numbers: dict[tuple[object, str], int] = {}
         self._used: list[Message] = []
         self.shares: list[Share] = []
@@ -139,9 +139,9 @@ class _Look:
                 if not stamp:
                     at, seconds = self._line(number, at, line), b""
                     continue
-                if stamp != minute:
-                    minute, base = stamp, self._clock.minute(stamp, self._zone)
-                before, at, seconds = at, base + float(second), second
+                base = base if stamp == minute else self._clock.minute(stamp, self._zone)
+                before, at, minute, seconds = at, base + float(second), stamp, second
+                self._latest = stamp + b":" + second + self._zone, at
                 if at < before:
                     raise _Unsure
             message = (numbered if child else plain)((verb, rest)) or learn(verb, child, rest)
@@ -167,7 +167,6 @@ class _Look:
             shares[share].starts.append(start[2])
             shares[share].ends.append(at)
             ended(pid)
-        self._stamps.append((minute + b":" + seconds + self._zone, at))
         return at
 
     def _share(self, message: Message) -> int:
@@ -264,7 +263,7 @@ class _Look:
             met=self._met(),
             pids=self.pids,
             bare=bool(by_text),
-            stamps=tuple(self._stamps),
+            stamps=(self._first, self._latest),
         )
 
     def _sessions_left(self) -> list[Row]:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple, cast
 
 from cron2queue.evidence.batch import Batch
-from cron2queue.evidence.blocks import LONGEST_LINE, Tale
+from cron2queue.evidence.blocks import LONGEST_LINE, MARK, Tale, cleaned
 from cron2queue.evidence.condensing import Condenser, is_dense, reread
 from cron2queue.evidence.inputs import LogFile, NotALog, is_plain, opened
 from cron2queue.evidence.reading import Formats, SyslogReader, new_formats
@@ -53,11 +53,11 @@ def lines_of(piece: Piece, descriptor: int) -> tuple[bytes, bool]:
     end = piece.end - piece.start
     data = os.pread(descriptor, end + LONGEST_LINE, piece.start)
     if not piece.start:
-        data, end = b"\n" + data, end + 1
+        data, end = b"\n" + data.removeprefix(MARK), end + 1 - len(MARK) * data.startswith(MARK)
     first, last = data.find(b"\n", 0, end), data.find(b"\n", end)
     if first < 0:
         return b"", False
-    return data[first : last if last >= 0 else len(data)].rstrip(b"\n"), last < 0 and len(data) >= end + LONGEST_LINE
+    return cleaned(data[first : last if last >= 0 else len(data)]).rstrip(b"\n"), last < 0 and len(data) >= end + LONGEST_LINE
 
 
 def help_with(number: int, log: int) -> None:

@@ -153,7 +153,7 @@ def refuse_binary(head: bytes) -> None:
     """Raises NotALog when this is not text; a run of zero bytes, as a crash leaves it, is no reason."""
     text = head.replace(b"\x00", b"")
     strange = sum(1 for byte in text if byte < 32 and byte not in (9, 10, 13, 27))
-    if (head and not text) or strange > len(text) * 0.1:
+    if strange > len(text) * 0.1:
         raise NotALog("a binary file")
 
 

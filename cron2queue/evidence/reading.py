@@ -79,7 +79,7 @@ class SyslogReader:
         self._jobs: dict[tuple[bytes, bytes, bool], tuple[Op, str, str | None] | None] = {}
         self._subjects = Subjects()
         said = rb"(?:\(([^ )\n]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?)?([^\n]*)"
-        self._tail = rb"(" + formats.tags + rb")\[(\d{1,9})\]: " + said
+        self._tail = rb"(" + formats.tags + rb")(?:\[(\d{1,9})\])?: " + said
         self._rfc = re.compile(rb"\n(.{15}) (\S+) " + self._tail)
         self._iso: dict[int, re.Pattern[bytes]] = {}
         self._any = re.compile(

@@ -70,6 +70,7 @@ class End:
 def observe(order: Order) -> int:
     """Run and record; returns the exit status, or the negative number of the signal that ended the command."""
     started, ticks = time.time(), time.monotonic()
+    _fill_closed()
     kept = signal.pthread_sigmask(signal.SIG_BLOCK, _HANDED_ON | {signal.SIGCHLD})
     files = _Offsets()
     copier = Copier.for_outputs()
@@ -83,10 +84,19 @@ def observe(order: Order) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
+def _fill_closed() -> None:
+    """Keep our own files from becoming a standard stream that we were given closed; the command still finds it closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+
+
 def leave(code: int) -> None:
     """End as the command did; does not return."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):  # None where it was closed from the start
             stream.flush()
     if code >= 0:
         os._exit(code)

@@ -38,12 +38,18 @@ def _wall(stamp: bytes, year: int) -> datetime:
     if month is None:
         raise NoStamp(stamp)
     try:
-        return datetime(year, month, int(stamp[4:6]), int(stamp[7:9]), int(stamp[10:12]), int(stamp[13:15]))
+        return datetime(year, month, int(stamp[4:6]), int(stamp[7:9]), int(stamp[10:12]), _second(stamp[13:15]))
     except ValueError as wrong:
         raise NoStamp(stamp) from wrong
 
 
+def _second(digits: bytes) -> int:
+    """Within its minute: a leap second is taken for the one before."""
+    return min(int(digits), 59) if digits == b"60" else int(digits)
+
+
 def _iso(stamp: bytes) -> datetime:
+    stamp = stamp[:17] + b"59" + stamp[19:] if stamp[17:19] == b"60" else stamp
     text = stamp.decode("ascii").replace(",", ".").replace(" +", "+").replace(" -", "-")
     try:
         return datetime.fromisoformat(text)

@@ -106,7 +106,7 @@ def test_a_line_of_ten_megabytes_is_cut_and_the_next_is_read(tmp_path: Path) -> 
     ("data", "why"),
     [
         (bytes(range(256)) * 40, "a binary file"),
-        (bytes(5000), "a binary file"),
+        (bytes(5000), "no start of a job"),
         (b"LPKSHHRH" + bytes(100), "journalctl -o json"),
         (b"SQLite format 3\x00" + bytes(100), "--observations"),
         (b"PK\x03\x04" + bytes(100), "a zip archive"),
@@ -172,3 +172,29 @@ def test_a_name_with_a_date_tells_the_year(tmp_path: Path) -> None:
     path.write_bytes(LINE.replace(b"Nov 30", b"May 14"))
     _, (run,) = look(path)
     assert run.started.year == 2023
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbf" + LINE,
+        b"\x00" * 9_000 + LINE,
+        LINE.replace(b"\n", b"\n" + b"\x00" * 70_000, 1),
+        LINE.replace(b"\n", b"\r\n"),
+        LINE.rstrip(b"\n"),
+        LINE.replace(b"CRON[78]", b"CRON"),
+    ],
+    ids=["mark of UTF-8", "zeros in front", "zeros between", "carriage returns", "no last line feed", "no process number"],
+)
+def test_what_stands_around_the_lines_hides_none_of_them(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "syslog").write_bytes(text)
+    _, runs = look(tmp_path)
+    assert [run.seconds for run in runs] == [3]
+
+
+@pytest.mark.parametrize("stamp", ["Nov 30 11:06:60", "2026-11-30T11:06:60.5+00:00"])
+def test_a_leap_second_is_a_time(tmp_path: Path, stamp: str) -> None:
+    text = f"{stamp} web1 CRON[78]: (root) CMD ([82] job)\n"
+    (tmp_path / "syslog").write_text(text)
+    book, runs = look(tmp_path)
+    assert (len(runs), book.skipped) == (1, ())

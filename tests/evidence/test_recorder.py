@@ -1,6 +1,7 @@
 """An observed command cannot tell that it is observed, and neither can who started it."""
 
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -196,3 +197,19 @@ def test_words_that_are_no_order_are_refused(database: Path, arguments: tuple[st
     ran = observed(database, *arguments)
     assert ran.returncode == 2
     assert ran.stderr.startswith(b"usage:")
+
+
+@pytest.mark.parametrize("way", [("cron2queue.evidence.recorder",), ("cron2queue", "observe")], ids=["lean", "whole"])
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-"])
+def test_streams_given_closed_stay_closed_and_do_no_harm(
+    database: Path, tmp_path: Path, way: tuple[str, ...], closed: str
+) -> None:
+    seen = tmp_path / "seen"
+    script = f'for n in 0 1 2; do [ -e /proc/$$/fd/$n ] && printf "$n " >>{seen}; done; exit 5'
+    recorder = f"{shlex.join([sys.executable, '-m', *way])} --observations={database} --"
+    for wrapper in ("", recorder):
+        shown = ["sh", "-c", f"exec {closed}; exec {wrapper} sh -c '{script}'"]
+        assert subprocess.run(shown, stdin=subprocess.DEVNULL, timeout=60).returncode == 5
+    still = "".join(f"{number} " for number in "012" if number not in closed)
+    assert (seen.read_text() if seen.exists() else "") == still * 2
+    assert only(database).exit_status == 5
