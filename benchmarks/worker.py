@@ -1,6 +1,6 @@
 """A whole worker (fence, attempts on record, retries, children) against a bare claim-and-settle loop on the same database.
 
-    python benchmarks/worker.py [DATABASE ...] [--jobs N] [--rounds N] [--children N] [--single] [--strict]
+    python benchmarks/worker.py [DATABASE ...] [--jobs N] [--rounds N] [--children N] [--workers N] [--single] [--strict]
 
 Both run in turn in each round, over the same number of jobs that do nothing; the figures are medians and ratios. The bare
 loop is that of store.py, with batches of 100: in one process, without calling anything. `--single` takes kinds that are not
@@ -42,7 +42,9 @@ def ours(database: Database, folder: Path, options: argparse.Namespace) -> tuple
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "cron2queue.runtime", "work", "--drain", "--quiet", "--database", database.url]
     width = str(options.children)
-    subprocess.run([*command, "--children", width, "--queue", f"default:{width}"], cwd=folder, check=True)
+    command += ["--children", width, "--queue", f"default:{width}"]
+    workers = [subprocess.Popen(command, cwd=folder) for _ in range(options.workers)]
+    assert [worker.wait() for worker in workers] == [0] * len(workers)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     ((first, last),) = database.rows("SELECT MIN(started_at), MAX(finished_at) FROM {jobs}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -55,6 +57,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--children", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--strict", action="store_true")
     options = parser.parse_args()
