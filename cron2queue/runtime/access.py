@@ -10,7 +10,7 @@ same NotFound. Users get the safe message of a job; diagnostics, output and work
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -81,7 +81,7 @@ class JobAccess:
         Its key is the principal's own too: another user's equal key is another job, and its id is not given away.
         """
         key = None if job.key is None else f"{self._principal}\x1f{job.key}"
-        return self._store.enqueue(replace(job, owner=self._principal, key=key))
+        return self._store.enqueue(job.but(owner=self._principal, key=key))
 
     def status(self, public_id: str) -> JobStatus:
         """How far a job is. Raises NotFound."""

@@ -113,9 +113,12 @@ class Enqueued(Record):
 
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
-        from cron2queue.runtime import runs, states
+        from cron2queue.runtime import states
 
-        for home in (runs, states):
-            if name in vars(home):
-                return vars(home)[name]
+        if name in vars(states):
+            return vars(states)[name]
+        from cron2queue.runtime import runs
+
+        if name in vars(runs):
+            return vars(runs)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

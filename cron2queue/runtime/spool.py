@@ -10,7 +10,6 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final
@@ -40,7 +39,7 @@ def _locked(path: Path) -> Iterator[IO[bytes]]:
 
 def put(path: Path, job: NewJob) -> str:
     """Keep a job for later; its public id. On return it is on the disk."""
-    kept = replace(job, public_id=job.public_id or secrets.token_hex(16))
+    kept = job.but(public_id=job.public_id or secrets.token_hex(16))
     checked = draft(kept)
     line = json.dumps(_fields(kept), ensure_ascii=True).encode() + b"\n"
     with _locked(path) as file:

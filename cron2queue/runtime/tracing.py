@@ -37,8 +37,6 @@ def sending(jobs: Iterable[NewJob]) -> AbstractContextManager[Sequence[NewJob]]:
 
 @contextmanager
 def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
-    from dataclasses import replace
-
     from opentelemetry import trace
 
     kinds = {job.kind for job in jobs}
@@ -46,7 +44,7 @@ def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
     name = f"send {jobs[0].kind}" if len(kinds) == 1 else "send"
     with _span(name, trace.SpanKind.PRODUCER, jobs[0].queue, attributes):
         context = _present()
-        yield [job if job.trace_context or context is None else replace(job, trace_context=context) for job in jobs]
+        yield [job if job.trace_context or context is None else job.but(trace_context=context) for job in jobs]
 
 
 def processing(job: Job) -> AbstractContextManager[None]:

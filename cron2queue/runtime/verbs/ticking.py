@@ -5,10 +5,10 @@ started the producer does not matter. Jobs of one name share an ordering key (un
 its turn tells whether the one before is still waiting or running.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.exact import to_bytes
@@ -16,14 +16,18 @@ from cron2queue.runtime.database.instants import to_micros
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob
 from cron2queue.runtime.limits import turn_of
+from cron2queue.runtime.record import Record
 from cron2queue.runtime.settings import Missed, Overlap
-from cron2queue.runtime.verbs import control, ordering
+from cron2queue.runtime.verbs import ordering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SYSTEM: Final = "cron2queue"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
+class Tick(Record):
     """One nominal time of one entry. `place` tells hosts apart where each host is to run its own."""
 
     name: str
@@ -48,11 +52,10 @@ class Tick:
 
     def job(self, template: NewJob) -> NewJob:
         """The job of this tick."""
-        return replace(template, key=self.key, unique=Forever(), ordering_key=self.ordering_key)
+        return template.but(key=self.key, unique=Forever(), ordering_key=self.ordering_key)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticked:
+class Ticked(Record):
     """What became of a tick: a job (perhaps made by another host), or skipped since the one before is not done."""
 
     tick: Tick
@@ -103,6 +106,8 @@ def replace_earlier(session: Session, tick: Tick) -> None:
     """Cancel what waits or runs of this entry; the new job begins when it has stopped."""
     if tick.overlap is not Overlap.REPLACE or tick.ordering_key is None:
         return
+    from cron2queue.runtime.verbs import control
+
     turn = turn_of(tick.ordering_key)
     query = "SELECT public_id FROM {jobs} WHERE held_by = ? UNION SELECT public_id FROM {jobs} WHERE turn = ?"
     for (public_id,) in session.rows(query, (turn, turn)):
