@@ -13,6 +13,7 @@ import typer
 
 from cron2queue import __version__
 from cron2queue.cli.coercion import quicken
+from cron2queue.cli.helping import Commands
 from cron2queue.cli.trouble import exit_status_of
 
 # Name and module of each command, in the order of `--help`: from the crontab to the running jobs.
@@ -44,10 +45,11 @@ _HELP = """From a grown crontab to reliable jobs, without losing anything.
 
 \b
 Examples:
-  cron2queue audit /etc/crontab          what to queue, what to guard, what to leave alone
+  cron2queue demo                            the whole road, without root
+  cron2queue audit /etc/crontab              what to queue, guard, leave alone
   ssh web1 cat /etc/crontab | cron2queue audit -
-  cron2queue convert /etc/crontab --into c2q   write the migration; changes nothing else
-  cron2queue demo                        the whole road in under a minute, no root
+  cron2queue convert /etc/crontab --into c2q        writes there, nowhere else
+  cron2queue COMMAND --help                  more about one of those below
 """
 
 
@@ -72,6 +74,7 @@ def build_app(*only: str) -> typer.Typer:
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,
+        cls=Commands,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -89,7 +92,7 @@ def _asked(arguments: Sequence[str]) -> tuple[str, ...]:
 
 def _add(app: typer.Typer, name: str, module: Any) -> None:
     if hasattr(module, "group"):
-        app.add_typer(module.group, name=name)
+        app.add_typer(module.group, name=name, cls=Commands)
         return
     run: Callable[..., None] = module.run
     settings = getattr(module, "CONTEXT_SETTINGS", None)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Sources = Annotated[
-    list[str] | None, typer.Argument(metavar="[SOURCE ...|-]", help="Crontab files or folders; - reads standard input.")
+    list[str] | None, typer.Argument(metavar="SOURCE", help="Crontab files or folders; - reads standard input.")
 ]
 Dialect = Annotated[str, typer.Option("--dialect", help="debian, cronie, busybox, systemd-cron, freebsd, openbsd or auto.")]
 KindOption = Annotated[str, typer.Option("--kind", help="system (with a user column), user, or auto.")]

@@ -15,7 +15,7 @@ def run(folder: Folder, only: Only = None, yes: Yes = False) -> None:
 
     \b
     Examples:
-      cron2queue apply c2q --only order-export    one entry at a time is the careful way
+      cron2queue apply c2q --only order-export    one at a time: the careful way
       cron2queue apply c2q --yes
 
     It refuses (exit 4) when the crontab has changed since convert, or when the new lines need what is not there.

@@ -38,7 +38,7 @@ def run(
 
     \b
     Examples:
-      cron2queue audit                       this machine's crontabs, as far as they can be read
+      cron2queue audit                    this machine's, as far as it may read
       ssh web1 cat /etc/crontab | cron2queue audit -
       cron2queue audit crontab --logs /var/log/syslog --also html=report.html
     """

@@ -27,9 +27,9 @@ def run(
 
     \b
     Examples:
-      cron2queue check                      one line and performance data, for Nagios, Icinga and their kin
-      cron2queue check --verbose            a line for everything that was looked at, with remedies
-      * * * * * cron2queue check --notify > /dev/null       from cron: tells the hooks of the plan
+      cron2queue check                      one line, for Nagios, Icinga and kin
+      cron2queue check --verbose            all that was looked at, with remedies
+      * * * * * cron2queue check --notify > /dev/null       tells the plan's hooks
     """
     from cron2queue.cli.checking import checked_within, say
     from cron2queue.cli.operation import one_of

@@ -54,8 +54,8 @@ def run(
     \b
     Examples:
       cron2queue convert /etc/crontab --into c2q
-      ssh web1 cat /etc/crontab | cron2queue convert - --into web1 --language php --set folder=/opt/c2q
-      cron2queue convert /etc/crontab --into c2q --only order-export --engine systemd
+      cron2queue convert crontab --into web1 --language php --set folder=/opt/c2q
+      cron2queue convert /etc/crontab --into c2q --engine systemd
       cron2queue convert /etc/crontab --into c2q --check
     """
     given = dict(locals())

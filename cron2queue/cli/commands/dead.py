@@ -6,9 +6,17 @@ import typer
 
 from cron2queue.cli.operators import Act, Look, acts, looks
 
-group = typer.Typer(help="The dead jobs, and another chance for them.", no_args_is_help=True, rich_markup_mode=None)
+_HELP = """The dead jobs, and another chance for them.
 
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID...]", help="Public ids, or enough of their beginnings.")]
+\b
+Examples:
+  cron2queue dead list                       by kind and error
+  cron2queue dead requeue --kind order-export --spread 600
+"""
+
+group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Public ids, or enough of their beginnings.")]
 Queue = Annotated[str | None, typer.Option("--queue", help="Only this queue.")]
 Kind = Annotated[str | None, typer.Option("--kind", help="Only this kind.")]
 Error = Annotated[str | None, typer.Option("--error", help="Only jobs whose message contains this.")]
@@ -55,7 +63,7 @@ def requeue(
     \b
     Examples:
       cron2queue dead requeue 8b2c6d0b
-      cron2queue dead requeue --kind order-export --error 'connection refused' --since 6h --spread 600
+      cron2queue dead requeue --error 'connection refused' --since 6h --spread 600
       cron2queue dead requeue --all --dry-run
     """
     from cron2queue.cli.showing import dead_filter

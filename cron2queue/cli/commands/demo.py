@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-Folder = Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Work in this new folder; default: a temporary one.")]
+Folder = Annotated[Path | None, typer.Argument(metavar="DIR", help="Work in this new folder; default: a temporary one.")]
 
 
 def run(folder: Folder = None) -> None:
@@ -14,7 +14,7 @@ def run(folder: Folder = None) -> None:
     \b
     Examples:
       cron2queue demo
-      cron2queue demo ./look-around     keeps everything in a folder of your choice
+      cron2queue demo ./look-around     keeps everything in a new folder
     """
     from cron2queue.cli.demonstration.opening import opened
     from cron2queue.cli.demonstration.story import play

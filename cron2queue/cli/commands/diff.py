@@ -33,7 +33,7 @@ def run(
     Examples:
       cron2queue diff c2q
       cron2queue diff c2q --only order-export
-      cron2queue diff c2q --shadow --journal live        entries in shadow: cron's runs against the queue's
+      cron2queue diff c2q --shadow --journal live       cron's runs against jobs
       cron2queue diff c2q --shadow --logs /var/log/syslog --since 3d --format json
 
     Secrets are masked here; crontab.diff in the folder has every byte.

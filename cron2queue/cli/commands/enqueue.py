@@ -10,7 +10,7 @@ from cron2queue.cli.options import Database, Quiet
 
 
 def run(
-    name: Annotated[str | None, typer.Argument(metavar="[JOB]", help="A job of the plan.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="JOB", help="A job of the plan.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="The kind, for a job that is not in the plan.")] = None,
     key: Annotated[str | None, typer.Option("--key", help="Makes it idempotent: the same kind and key is one job.")] = None,
     unique: Annotated[str, typer.Option("--unique", help="How long: active, forever or seconds.")] = "active",
@@ -37,11 +37,11 @@ def run(
     Examples:
       cron2queue enqueue order-export
       cron2queue enqueue --kind mail --key order-7 --payload '{"order": 7}'
-      cron2queue enqueue order-export --tick     as cron does, and what it missed if the plan wants all
-      cron2queue enqueue --missed                after downtime: once or all, as each job's plan says
+      cron2queue enqueue order-export --tick    as cron does, with what was missed
+      cron2queue enqueue --missed               after downtime: what the plan says
 
     \b
-    From cron, python -m cron2queue.runtime enqueue does the same in a fraction of the time.
+    From cron, python -m cron2queue.runtime enqueue does the same, and faster.
     """
     from cron2queue.cli.enqueuing import enqueue
 

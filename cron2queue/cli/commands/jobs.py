@@ -8,7 +8,16 @@ from cron2queue.cli.operation import NearestPlan
 from cron2queue.cli.operators import Act, Look, acts, looks
 from cron2queue.cli.options import Database, Format
 
-group = typer.Typer(help="Look at jobs, cancel them, give them another chance.", no_args_is_help=True, rich_markup_mode=None)
+_HELP = """Look at jobs, cancel them, give them another chance.
+
+\b
+Examples:
+  cron2queue jobs list --state dead
+  cron2queue jobs show 8b2c6d0b              every attempt and its output
+  cron2queue jobs cancel 8b2c6d0b
+"""
+
+group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The job's public id, or enough of its beginning.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Public ids, or enough of their beginnings.")]
@@ -113,8 +122,8 @@ def catch_up(database: Database = None, plan: NearestPlan = None, format: Format
 
     \b
     Examples:
-      @reboot       sleep 60; cron2queue jobs catch-up --plan /srv/shop/c2q/cron2queue.toml
-      */10 * * * *  cron2queue jobs catch-up --plan /srv/shop/c2q/cron2queue.toml
+      @reboot sleep 60; cron2queue jobs catch-up --plan /srv/c2q/cron2queue.toml
+      */10 * * * * cron2queue jobs catch-up --plan /srv/c2q/cron2queue.toml
     """
     from cron2queue.cli import catching_up
     from cron2queue.cli.operation import one_of, operation

@@ -35,7 +35,7 @@ def run(
     \b
     Examples:
       cron2queue lock import -- /usr/bin/php bin/console app:import
-      cron2queue lock report --policy wait --scope database --database "$URL" -- ./report.sh
+      cron2queue lock report --policy wait --scope database -- ./report.sh
 
     75 and a message of cron2queue: the lock is held, and nothing was run. 75 without one: the command's own. 69: whether
     the lock is free could not be found out, and nothing was run. 126, 127: the command cannot be started.

@@ -20,7 +20,7 @@ def run(database: Database = None, plan: NearestPlan = None, listen: Listen = No
     \b
     Examples:
       cron2queue metrics
-      * * * * * cron2queue metrics --textfile /var/lib/prometheus/node-exporter/cron2queue.prom
+      * * * * * cron2queue metrics --textfile /var/lib/prometheus/c2q.prom
       cron2queue metrics --listen 127.0.0.1:9467
     """
     from cron2queue.cli import measuring

@@ -7,7 +7,15 @@ import typer
 from cron2queue.cli.operation import NearestPlan
 from cron2queue.cli.options import Database, Format
 
-group = typer.Typer(help="Make, change or take away the tables of the job queue.", no_args_is_help=True, rich_markup_mode=None)
+_HELP = """Make, change or take away the tables of the job queue.
+
+\b
+Examples:
+  cron2queue migrate status                  which steps are applied
+  cron2queue migrate up                      make the tables, or bring them up
+"""
+
+group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 
 To = Annotated[int | None, typer.Option("--to", min=0, help="Stop at this step; without it, go to the last.")]
 

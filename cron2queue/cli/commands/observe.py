@@ -35,9 +35,9 @@ def run(
     \b
     Examples:
       cron2queue observe -- php bin/console app:import
-      crontab -l | cron2queue observe --wrap - > wrapped && crontab wrapped    a week of measuring
+      crontab -l | cron2queue observe --wrap - > wrapped && crontab wrapped
       cron2queue audit --observations ~/.local/state/cron2queue/observations.db
-    The lean way, without the command line's own start: python -m cron2queue.evidence.recorder -- COMMAND
+      python -m cron2queue.evidence.recorder -- COMMAND    the same, starts faster
     """
     from cron2queue.cli import observing
 

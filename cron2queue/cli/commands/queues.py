@@ -6,7 +6,16 @@ import typer
 
 from cron2queue.cli.operators import Act, Look, acts, looks
 
-group = typer.Typer(help="Look at queues, pause them, set their limits.", no_args_is_help=True, rich_markup_mode=None)
+_HELP = """Look at queues, pause them, set their limits.
+
+\b
+Examples:
+  cron2queue queues pause mail               what runs goes on
+  cron2queue queues resume mail
+  cron2queue queues limit mail --concurrency 4
+"""
+
+group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(metavar="QUEUE", help="The queue.")]
 Concurrency = Annotated[

@@ -33,8 +33,8 @@ def run(
     \b
     Examples:
       cron2queue show /etc/crontab -n 3
-      crontab -l | cron2queue show - --kind user --at 2026-03-29 --tz Europe/Berlin
-      cron2queue show crontab --dialect busybox --format json --at 2026-01-01 --until 2027-01-01
+      crontab -l | cron2queue show - --kind user --at 2026-03-29
+      cron2queue show crontab --format json --at 2026-01-01 --until 2027-01-01
     """
     request = locals()
     from cron2queue.cli.understood.showing import ShowRequest, perform

@@ -28,8 +28,8 @@ def run(
     Examples:
       cron2queue status                          once
       cron2queue status --watch                  live, until Ctrl-C
-      cron2queue status --format json | jq '.queues[] | {queue, oldest_ready_seconds}'
-      cron2queue status --format html -o /var/www/html/queue.html --watch --every 30   a page for a wall
+      cron2queue status --format json | jq '.queues[].oldest_ready_seconds'
+      cron2queue status --format html -o queue.html --watch      a page for a wall
     """
     from cron2queue.cli.operation import one_of, operation
     from cron2queue.cli.watching import repeated, shown_once

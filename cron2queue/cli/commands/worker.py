@@ -6,7 +6,7 @@ import typer
 
 CONTEXT_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["-h"]}
 Arguments = Annotated[
-    list[str] | None, typer.Argument(metavar="[OPTIONS]", help="As for python -m cron2queue.runtime work; see --help there.")
+    list[str] | None, typer.Argument(metavar="OPTION", help="As for python -m cron2queue.runtime work; see --help there.")
 ]
 
 
@@ -17,8 +17,8 @@ def run(arguments: Arguments = None) -> None:
     Examples:
       cron2queue worker --queue default:2
       cron2queue worker --queue mail:8 --queue reports:1 --children 4
-      cron2queue worker --drain                     leave as soon as nothing is left to do
-      cron2queue worker --help                      all options
+      cron2queue worker --drain                  leave when nothing is left to do
+      cron2queue worker --help                   all options
 
     TERM lets running jobs finish for --grace seconds and gives the rest back; a second TERM is quicker.
     """

@@ -4,9 +4,15 @@ import typer
 
 from cron2queue.cli.operators import Act, Look, acts, looks
 
-group = typer.Typer(
-    help="Look at workers, and have them start anew after a deploy.", no_args_is_help=True, rich_markup_mode=None
-)
+_HELP = """Look at workers, and have them start anew after a deploy.
+
+\b
+Examples:
+  cron2queue workers list
+  cron2queue workers restart                 after a deploy
+"""
+
+group = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 @group.command("list")

@@ -39,8 +39,8 @@ def dead_screen(dead: DeadView, now: datetime, canvas: Canvas) -> Iterator[Text]
         rest = dead.groups[GROUPS_SHOWN:]
         yield Text(f"  and {sum(group.count for group in rest):,} more in {len(rest):,} smaller groups; --kind narrows", "dim")
     yield Text()
-    yield Text("cron2queue jobs show ID                                  every attempt, with its output", "dim")
-    yield Text("cron2queue dead requeue --kind KIND --spread SECONDS     another chance, not all at once", "dim")
+    yield Text("cron2queue jobs show ID                               each attempt, its output", "dim")
+    yield Text("cron2queue dead requeue --kind KIND --spread SECONDS  another chance, by and by", "dim")
 
 
 def _scope(dead: DeadView) -> str:

@@ -22,7 +22,7 @@ _DESCRIPTION = """Work on jobs until told to stop.
 Examples:
   cron2queue worker --queue default:2
   cron2queue worker --queue mail:8 --queue reports:1 --children 4
-  cron2queue worker --drain                leave as soon as nothing is left to do
+  cron2queue worker --drain                  leave when nothing is left to do
 """
 DATABASE_VARIABLE = "CRON2QUEUE_DATABASE_URL"
 
@@ -126,7 +126,7 @@ def main(arguments: list[str]) -> int:
         prog="cron2queue worker",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="TERM lets running jobs finish for --grace seconds and gives the rest back; a second TERM is quicker.",
+        epilog="TERM lets running jobs finish for --grace seconds and gives the rest back; a\nsecond TERM is quicker.",
     )
     add_options(parser)
     return work(parser.parse_args(arguments))
