@@ -23,8 +23,13 @@ class _Fields:
 
     def __get__(self, instance: object, owner: Any) -> Any:
         from dataclasses import field, make_dataclass
+        from functools import partial
 
-        fields = [(name, object, field(default=owner._defaults.get(name))) for name in owner.__slots__]
+        known = owner._defaults
+        fields = [
+            (name, object, field(default_factory=partial(known.__getitem__, name)) if name in known else field())
+            for name in owner.__slots__
+        ]
         made: Any = make_dataclass(owner.__name__, fields, frozen=True, kw_only=True)
         owner.__dataclass_fields__ = made.__dataclass_fields__
         return owner.__dataclass_fields__

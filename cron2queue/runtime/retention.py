@@ -8,14 +8,16 @@ inbox = 30       # processed messages: as long, a second delivery is known
 log = 365        # what operators did
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from cron2queue.runtime.record import Record
 
 DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class Retention(Record):
     """Days; None keeps everything."""
 
     succeeded: float | None = 14.0

@@ -4,16 +4,21 @@ Only tomllib is needed, so that a producer line that cron starts each minute sta
 refused: a misspelt `timeout` must not silently mean "no timeout".
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from cron2queue.errors import InputError, UsageError
 from cron2queue.runtime.plan_tables import Misplaced, Unfit, placed, read_table, tables_of
+from cron2queue.runtime.record import Record
 from cron2queue.runtime.retention import Retention, days
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FORMAT_VERSION = 1
 PLAN_NAME = "cron2queue.toml"
@@ -58,8 +63,7 @@ class Retry(StrEnum):
 RetryRule = Retry | tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectSettings:
+class ProjectSettings(Record):
     """The table [project]; keys that only the generator needs are left to it.
 
     `handlers` are Python modules by dotted name whose handlers are registered beside those of the jobs.
@@ -74,8 +78,7 @@ class ProjectSettings:
     lock_folder: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSettings:
+class QueueSettings(Record):
     """One table [queues.NAME]: limits over all workers; `age_limit` in seconds of the oldest ready job."""
 
     name: str
@@ -84,8 +87,7 @@ class QueueSettings:
     age_limit: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSettings:
+class JobSettings(Record):
     """One table [jobs.NAME]. Times in seconds, `memory_limit` in bytes.
 
     `exit_statuses` says what a status means for this kind: done, retry, failed or permanent. `short` lets a child take
@@ -107,7 +109,7 @@ class JobSettings:
     command: str | None = None
     stdin: str | None = None
     shell: str = "/bin/sh"
-    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    environment: Mapping[str, str] = MappingProxyType({})
     queue: str = "default"
     priority: int = 100
     timeout: float | None = None
@@ -120,7 +122,7 @@ class JobSettings:
     missed_limit: int = 10
     handler: str = OLD_COMMAND
     memory_limit: int | None = None
-    exit_statuses: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    exit_statuses: Mapping[int, str] = MappingProxyType({})
     short: bool = False
     strict: bool = False
     waits_only: bool = False
@@ -130,15 +132,14 @@ class JobSettings:
     written: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Record):
     """A whole plan as the runtime sees it; `folder` is where its relative paths start."""
 
     folder: Path
     project: ProjectSettings = ProjectSettings()
-    queues: Mapping[str, QueueSettings] = field(default_factory=lambda: MappingProxyType({}))
-    jobs: Mapping[str, JobSettings] = field(default_factory=lambda: MappingProxyType({}))
-    retention: Retention = field(default_factory=Retention)
+    queues: Mapping[str, QueueSettings] = MappingProxyType({})
+    jobs: Mapping[str, JobSettings] = MappingProxyType({})
+    retention: Retention = Retention()
 
 
 def _text(value: object) -> str:
@@ -265,7 +266,7 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     "exit-statuses": _exit_statuses,
     **dict.fromkeys(("short", "strict", "waits-only", "force-cancel", "must-not-be-lost"), flag),
 }
-_RETENTION: Mapping[str, Callable[[object], Any]] = {each.name: _days for each in fields(Retention)}
+_RETENTION: Mapping[str, Callable[[object], Any]] = dict.fromkeys(Retention.__slots__, _days)
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)
 
@@ -300,7 +301,7 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
     project = ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, strict=False))
     return Settings(
         folder=folder,
-        project=replace(project, database=from_folder(project.database, folder)),
+        project=project.but(database=from_folder(project.database, folder)),
         queues=MappingProxyType(queues),
         jobs=MappingProxyType({name: _job(name, table) for name, table in tables_of(document, "jobs").items()}),
         retention=Retention(**read_table(document.get("retention", {}), "retention", _RETENTION)),
@@ -338,4 +339,4 @@ def key_of(name: str) -> str:
 def defaults(kind: type[JobSettings] | type[QueueSettings]) -> Mapping[str, object]:
     """The values that hold where the file is silent, by key."""
     blank: Any = kind(name="", kind="") if kind is JobSettings else kind(name="")  # type: ignore[call-arg]
-    return {key_of(each.name): getattr(blank, each.name) for each in fields(kind)}
+    return {key_of(name): getattr(blank, name) for name in kind.__slots__}

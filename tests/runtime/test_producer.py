@@ -83,6 +83,7 @@ def test_the_producer_imports_neither_sqlalchemy_nor_anything_of_the_toolkit(sql
         "from cron2queue.runtime.__main__ import main\n"
         "status = main(['enqueue', *sys.argv[1:]])\n"
         "heavy = {'sqlalchemy', 'typer', 'rich', 'jinja2', 'click', 'tomlkit', 'psutil', 'pymysql', 'psycopg', 'asyncio'}\n"
+        "heavy |= {'argparse', 'dataclasses', 'inspect', 'logging', 'threading', 'socket', 'cron2queue.runtime.runs'}\n"
         "heavy |= {'cron2queue.runtime.tables', 'cron2queue.cli', 'cron2queue.runtime.worker', 'cron2queue.crontab'}\n"
         "print(sorted(heavy & set(sys.modules)), status)"
     )

@@ -9,6 +9,7 @@ import pytest
 
 from cron2queue.runtime.database.address import parse
 from cron2queue.runtime.jobs import Forever, NewJob, Period, WhileActive
+from cron2queue.runtime.settings import JobSettings
 
 JOB = NewJob(kind="mail", payload={"n": 1}, key="a")
 
@@ -51,6 +52,9 @@ def test_dataclasses_take_it_for_one_of_theirs() -> None:
     assert dataclasses.is_dataclass(JOB)
     assert [each.name for each in dataclasses.fields(Period)] == ["seconds"]
     assert dataclasses.asdict(Period(seconds=5)) == {"seconds": 5}
+    settings = JobSettings(name="a", kind="k", environment={"A": "1"})
+    assert dataclasses.replace(settings, kind="l") == settings.but(kind="l") != settings
+    assert dataclasses.replace(JobSettings(name="a", kind="k"), name="b").environment == {}
     with pytest.raises(TypeError):
         dataclasses.replace(JOB, colour="red")  # type: ignore[call-arg]
 
