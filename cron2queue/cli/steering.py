@@ -138,4 +138,4 @@ def restart_workers(act: Act) -> None:
     """`workers restart`."""
     with act.where.store() as store:
         store.restart_workers(by=act.by)
-    _tell(act, {"restart": True}, "every worker that runs now stops after its jobs; its supervisor starts it anew")
+    _tell(act, {"restart": True}, "every worker that runs now stops after its jobs; its service manager starts it anew")

@@ -17,7 +17,7 @@ def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str
     import difflib  # only a mistake needs it
 
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(sorted(known))
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}" if known else "there is none"
 
 
 class Misplaced(UsageError):

@@ -7,6 +7,7 @@ import pytest
 
 from cron2queue.errors import InputError, UsageError
 from cron2queue.runtime import settings as words
+from cron2queue.runtime.plan_tables import did_you_mean
 from cron2queue.runtime.settings import Missed, Overlap, Retry, Scope, read_settings, settings_from
 
 HERE = Path("/srv/shop")
@@ -190,3 +191,9 @@ def test_a_mistake_in_the_plan_is_told_with_its_line(tmp_path: Path, text: str, 
     with pytest.raises(UsageError) as caught:
         read_settings(tmp_path / "cron2queue.toml")
     assert caught.value.place == f"{tmp_path / 'cron2queue.toml'}:{line}"
+
+
+def test_a_word_that_is_not_known_gets_the_nearest_all_of_them_or_that_there_is_none() -> None:
+    assert did_you_mean("timout", frozenset({"timeout", "grace"})) == "did you mean 'timeout'?"
+    assert did_you_mean("zzz", frozenset({"timeout", "grace"})) == "known are grace, timeout"
+    assert did_you_mean("zzz", frozenset()) == "there is none"

@@ -67,7 +67,7 @@ def _must_exist(address: Address) -> None:
     if address.family == "sqlite" and address.database and not Path(address.database).is_file():
         raise DatabaseUnavailable(
             f"there is no SQLite file {address.database}",
-            remedy="cron2queue migrate up makes it; or name another with --database",
+            remedy="name the plan with --plan, or the database with --database; cron2queue migrate up makes a new one",
         )
 
 

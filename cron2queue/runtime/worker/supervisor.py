@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -82,7 +82,7 @@ class Supervisor:
 
     def _run_with(self, nursery: Nursery) -> None:
         if not nursery.kinds:
-            raise UsageError("there is no handler to work with", remedy="name a plan with jobs to queue, or --handlers MODULE")
+            raise nothing_to_serve(nursery.skipped)
         self.options = completed(self.options, nursery.kinds.values())
         for name, reason in nursery.skipped.items():
             log.warning("the job %s is not served here: %s", name, reason)
@@ -219,6 +219,16 @@ def apply_limits(store: Store, limits: Iterable[QueueSettings]) -> None:
         missing = {name: value for name, value in wanted.items() if value is not None}
         if missing:
             store.set_limit("queue", limit.name, by="plan", **missing)
+
+
+def nothing_to_serve(skipped: Mapping[str, str]) -> UsageError:
+    """Why a worker would stand idle; a plan whose jobs are all another user's is not an empty one."""
+    if not skipped:
+        return UsageError("there is no handler to work with", remedy="name a plan with jobs to queue, or --handlers MODULE")
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in sorted(skipped.items()))
+    return UsageError(
+        f"none of the plan's jobs can be served here: {reasons}", remedy="start the worker as that user, or as root"
+    )
 
 
 def completed(options: WorkerOptions, kinds: Iterable[HandlerOptions]) -> WorkerOptions:

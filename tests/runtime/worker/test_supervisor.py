@@ -4,6 +4,8 @@ import signal
 
 from workbench import Workbench
 
+from cron2queue.runtime.worker.supervisor import nothing_to_serve
+
 
 def test_a_worker_drains_its_queue_with_two_children(bench: Workbench) -> None:
     bench.python("noop")
@@ -114,3 +116,10 @@ def test_a_worker_says_what_is_wrong_and_ends_with_the_right_status(sqlite_bench
     assert "migrate up" in sqlite_bench.log()
     assert sqlite_bench.drain("--queue", "default:many") == 2
     assert "Traceback" not in "".join(sqlite_bench.log(number) for number in range(len(sqlite_bench.workers)))
+
+
+def test_a_plan_whose_jobs_are_all_another_users_is_told_apart_from_one_without_jobs() -> None:
+    assert "no handler" in nothing_to_serve({}).message
+    other = nothing_to_serve({"mails": "it is to run as www-data, and this worker runs as app"})
+    assert other.message.endswith("mails: it is to run as www-data, and this worker runs as app")
+    assert other.remedy == "start the worker as that user, or as root"
