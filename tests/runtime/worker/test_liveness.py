@@ -297,7 +297,9 @@ def test_signals_at_any_moment_of_the_start_leave_nothing_behind(sqlite_bench: W
         worker = sqlite_bench.start()
         time.sleep(random.uniform(0, 0.6))  # the moment is random; no outcome depends on it
         worker.send_signal(random.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
-        assert worker.wait(60) in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 130)
+        status, said = worker.wait(60), sqlite_bench.log()
+        too_early = status == 1 and "KeyboardInterrupt" in said and "cron2queue/" not in said  # Python itself was starting
+        assert too_early or status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 130)
     assert sqlite_bench.rows("SELECT id FROM {jobs} WHERE state = 'running'") == []
     assert sqlite_bench.drain() == 0
     assert sorted(map(int, sqlite_bench.lines("ran"))) == list(range(40))
