@@ -88,7 +88,8 @@ def checklist(plan: Plan, jobs: tuple[PlannedJob, ...]) -> tuple[Item, ...]:
         ),
         Item(
             title="Retention",
-            text="Finished jobs stay until `cron2queue prune`; decide how long, with a look at what payloads hold.",
+            text="Workers delete ended jobs when their time is over: [retention] in the plan, 14 days, and 90 for dead ones;"
+            " decide how long, with a look at what payloads hold.",
         ),
         _tests(jobs),
         Item(

@@ -144,8 +144,8 @@ def _counts(plan: Plan, draft: Draft) -> str:
     jobs = sum(changed[decision] for decision in MIGRATED)
     stay = len(plan.jobs) - len(draft.changes)
     return (
-        f"{jobs} become jobs, {changed[Decision.GUARD]} stay in cron with a guard, {changed[Decision.FIX]} are repaired,"
-        f" {changed[Decision.DROP]} are switched off, {stay} stay as they are."
+        f"Of {len(plan.jobs)} entries: jobs {jobs}, in cron with a guard {changed[Decision.GUARD]},"
+        f" repaired {changed[Decision.FIX]}, switched off {changed[Decision.DROP]}, as they were {stay}."
     )
 
 

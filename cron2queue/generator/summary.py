@@ -18,39 +18,47 @@ if TYPE_CHECKING:
     from cron2queue.plan.model import PlannedJob
 
 
-def _then(job: PlannedJob, prepared: Prepared) -> str:
+def _then(job: PlannedJob, prepared: Prepared) -> tuple[str, ...]:
+    """What becomes of it; for what will be run differently overlap and time limit as well."""
     change, settings = prepared.draft.change(job.name), job.settings
     if job.name in prepared.draft.refused:
-        return "REFUSED, stays as it is"
+        return ("REFUSED, stays as it is",)
     if change is None and job.decision is Decision.FIX and (settings.source or "") in prepared.draft.revived:
-        return "stays; its file is repaired"
+        return ("stays; its file is repaired",)
     if change is None:
         words = {Decision.KEEP: "stays", Decision.ASK: "not decided: see the questions", Decision.FIX: "repair it first"}
-        return words.get(job.decision, "not converted now")
+        return (words.get(job.decision, "not converted now"),)
     if job.decision is Decision.DROP:
-        return "switched off"
+        return ("switched off",)
     if job.decision not in CHANGING and change.block.repaired:
-        return "repaired; not decided: see the questions" if job.decision is Decision.ASK else "repaired, stays"
+        return ("repaired; not decided: see the questions" if job.decision is Decision.ASK else "repaired, stays",)
     if job.decision in (Decision.KEEP, Decision.ASK):
-        return change.note.partition(",")[0] or "stays"
-    limits = f"{settings.overlap:<8}  timeout {settings.timeout:g} s"
-    if job.engine in ("systemd", "guard"):
-        return f"{'timer' if job.engine == 'systemd' else 'guarded':<20} {limits}"
-    return f"{'job -> ' + settings.queue:<20} {limits}  attempts {settings.max_attempts}"
+        return (change.note.partition(",")[0] or "stays",)
+    kept = {"systemd": "timer", "guard": "guarded"}
+    return (kept.get(job.engine, f"job -> {settings.queue}"), settings.overlap, f"{settings.timeout:g} s")
+
+
+_HEADINGS = ("line", "entry", "now", "then", "overlap", "timeout")
 
 
 def _lines_of_plan(prepared: Prepared) -> Iterator[str]:
-    yield "  line  entry                      now                   then"
+    """A table as wide as its cells: what stands alone in `then` may reach into the columns to its right."""
+    rows: list[tuple[str, ...]] = [_HEADINGS]
     for job in prepared.merged.plan.jobs:
         now = cut(safe_text(job.settings.schedule or ""), 20)
-        yield f"  {job.settings.line or 0:>4}  {cut(job.name, 25):<25}  {now:<20}  {_then(job, prepared)}"
+        rows.append((str(job.settings.line or 0), cut(job.name, 25), now, *_then(job, prepared)))
+    widths = [max(len(row[at]) for row in rows if len(row) > at and (at != 3 or len(row) > 4)) for at in range(len(_HEADINGS))]
+    for line, *cells in rows:
+        padded = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths[1:], strict=False))
+        yield f"  {line:>{widths[0]}}  {padded}".rstrip()
 
 
 def _wrote(prepared: Prepared, path: Path, *, written: bool) -> Iterator[str]:
     fates = Counter(str(change.fate) for change in prepared.changes)
     counted = ", ".join(f"{number} {fate}" for fate, number in sorted(fates.items()))
     heading = "WROTE" if written else "WOULD WRITE"
-    yield f"{heading}  {len(prepared.changes)} files in {safe_text(str(path))}: {counted}        nothing else was changed"
+    yield f"{heading}  {len(prepared.changes)} files in {safe_text(str(path))}: {counted}"
+    yield "  nothing else was changed"
     for change in prepared.changes:
         if change.fate == "kept":
             yield f"  edited, so kept: {change.artifact.path}; its new version is {change.path}"
@@ -82,6 +90,6 @@ def summary(prepared: Prepared, path: Path, *, written: bool) -> str:
         lines += ["", "YOURS", "", *attention]
     if written:
         shown = safe_text(str(path))
-        lines += ["", f"Next   read {shown}/REVIEW.md", f"       cron2queue diff {shown}        what would change, as a diff"]
-        lines.append(f"       cron2queue apply {shown}       asks, backs up, and refuses if the crontab has changed")
+        lines += ["", f"Next   read {shown}/REVIEW.md", f"       cron2queue diff {shown}", f"       cron2queue apply {shown}"]
+        lines.append("       diff shows what would change; apply asks, and backs up")
     return "\n".join(lines) + "\n"

@@ -33,6 +33,8 @@ def test_the_shop_is_converted_with_its_logs_and_nothing_else_is_touched(tmp_pat
     ran = run(*words, cwd=tmp_path)
     assert ran.status == 0, ran.err
     assert "nothing else was changed" in ran.out
+    assert "import-orders           */5 * * * *   job -> critical  skip     900 s" in ran.out
+    assert [line for line in ran.out.replace(str(tmp_path), "").splitlines() if len(line) > 80] == []
     written = tree(tmp_path)
     assert all(name.startswith("c2q/") for name in written)
     assert {"cron2queue.toml", "REVIEW.md", "crontab.new", "crontab.diff", "PLAN.json"} <= {name[4:] for name in written}
