@@ -183,15 +183,19 @@ def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOpti
 
 
 def _next_command(request: Request, sources: Sources) -> str:
-    """What to type next, read the same way; nothing when there is nothing to convert."""
+    """What to type next, with the same eyes and the same evidence; nothing when there is nothing to convert."""
     import shlex
 
     if not any(file.entries for file in sources.files):
         return ""
     read_as = {"--dialect": request.dialect, "--kind": request.kind, "--user": request.user, "--root": request.root}
     options = [word for name, value in read_as.items() if value not in (None, "auto") for word in (name, str(value))]
+    options += [word for log in request.logs or [] for word in ("--logs", str(log))]
+    told = {"--journal": request.journal, "--observations": request.observations, "--timezone": request.timezone}
+    options += [word for name, value in told.items() if value is not None for word in (name, str(value))]
     words = ["cron2queue", "convert", *(request.sources or []), *options, "--into", "c2q"]
-    return f"{shlex.join(words)}     writes files only, changes nothing else"
+    piped = "... | " if "-" in (request.sources or []) else ""
+    return f"{piped}{shlex.join(words)}     writes files only, changes nothing else"
 
 
 def _status(request: Request, audit: Audit, sources: Sources) -> int:

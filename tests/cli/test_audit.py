@@ -85,8 +85,16 @@ def test_a_crontab_is_audited_from_its_heading_to_the_next_command(crontab: Path
     assert positions == sorted(positions)
     words = " ".join(ran.stdout.split())
     assert "8 lines = 4 entries + 2 assignments + 1 comment + 1 blank" in words
-    assert f"cron2queue convert {crontab} --dialect debian --kind system --into c2q" in words
+    assert f"cron2queue convert {crontab} --dialect debian --kind system --timezone Europe/Berlin --into c2q" in words
     assert ran.stderr == ""
+
+
+def test_the_next_command_looks_at_the_same_evidence(crontab: Path, tmp_path: Path) -> None:
+    (tmp_path / "a log").write_text("", encoding="utf-8")
+    words = " ".join(quickly(crontab, *FIXED, "--logs", tmp_path / "a log", "--width", "300").stdout.split())
+    assert f"--logs '{tmp_path}/a log' --timezone Europe/Berlin --into c2q" in words
+    piped = " ".join(quickly("-", *FIXED, "--width", "300", stdin=CRONTAB).stdout.split())
+    assert "Next ... | cron2queue convert - --dialect debian" in piped
 
 
 def test_standard_input_is_read_where_a_dash_is_given(crontab: Path) -> None:
