@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -112,14 +113,20 @@ def _shared_path(ours: frozenset[str], theirs: frozenset[str]) -> str | None:
     return max(nested, key=len) if nested else None
 
 
-def _once_a_day(entry: Entry) -> int | None:
-    """Minute of the day of an entry with one start on each of its days."""
+def _timed(entry: Entry) -> tuple[int, int] | None:
+    """Minute of the day of an entry with one start on each of its days, minute of the hour of one with a start in several.
+
+    With it the hours of the latter (a bit set), 0 for the former: minutes of the same hours can be told apart.
+    """
     calendar = entry.schedule
     if not isinstance(calendar, Calendar) or calendar.random or is_dead(calendar):
         return None
-    if calendar.minutes.bit_count() != 1 or calendar.hours.bit_count() != 1:
+    if calendar.minutes.bit_count() != 1:
         return None
-    return (calendar.hours.bit_length() - 1) * 60 + calendar.minutes.bit_length() - 1
+    minute = calendar.minutes.bit_length() - 1
+    if calendar.hours.bit_count() > 1:
+        return minute, calendar.hours
+    return (calendar.hours.bit_length() - 1) * 60 + minute, 0
 
 
 def _days_key(calendar: Calendar) -> tuple[int, int, int, bool]:
@@ -128,28 +135,30 @@ def _days_key(calendar: Calendar) -> tuple[int, int, int, bool]:
 
 @lru_cache(maxsize=1)
 def chains_of(subject: Subject) -> tuple[Chain, ...]:
-    """Pairs of daily (weekly, monthly) entries of one host and user within two hours that something ties together."""
+    """Pairs of hourly or daily (weekly, monthly) entries of one host and user within two hours that something ties together."""
     groups: dict[tuple[object, ...], list[tuple[int, CrontabFile, Entry]]] = {}
     for file, entry in subject.entries:
-        minute = _once_a_day(entry)
-        if minute is not None and isinstance(entry.schedule, Calendar):
-            key = (host_of(file), entry.user or file.path, _days_key(entry.schedule))
+        timed = _timed(entry)
+        if timed is not None and isinstance(entry.schedule, Calendar):
+            minute, hours = timed
+            key = (host_of(file), entry.user or file.path, _days_key(entry.schedule), hours)
             groups.setdefault(key, []).append((minute, file, entry))
     return tuple(chain for group in groups.values() for chain in _pairs(subject, sorted(group, key=lambda each: each[0])))
 
 
 def _pairs(subject: Subject, timed: list[tuple[int, CrontabFile, Entry]]) -> Iterator[Chain]:
-    for at, (minute, file, entry) in enumerate(timed):
-        if at + 1 == len(timed) or not _may_make(entry.command):
+    """For each maker the first taker that is tied to it, among the few that start next after it."""
+    takers = [each for each in timed if _may_take(each[2].command)]
+    minutes = [minute for minute, _, _ in takers]
+    for minute, file, entry in timed if takers else ():
+        if not _may_make(entry.command):
             continue
-        for later, other_file, other in timed[at + 1 : at + 1 + NEIGHBOURS]:
-            gap = later - minute
-            if gap > LONGEST_GAP:
-                break
-            reason = tie(entry.command, other.command) if gap > 0 and _may_take(other.command) else None
+        after, end = bisect_right(minutes, minute), bisect_right(minutes, minute + LONGEST_GAP)
+        for later, other_file, other in takers[after : min(end, after + NEIGHBOURS)]:
+            reason = tie(entry.command, other.command)
             if reason is not None:
                 first, then = subject.id_of(file, entry), subject.id_of(other_file, other)
                 measured = subject.book.overlap(first, then)
                 share = measured.share if measured else None
-                yield Chain(first=first, then=then, gap_seconds=gap * 60, broken_share=share, reason=reason)
+                yield Chain(first=first, then=then, gap_seconds=(later - minute) * 60, broken_share=share, reason=reason)
                 break

@@ -10,7 +10,7 @@ from cron2queue.analyser.host import HostFacts
 from cron2queue.analyser.rule import Example, Subject
 from cron2queue.analyser.suppression import listen
 from cron2queue.crontab.dialect import dialect_named
-from cron2queue.crontab.lines import CrontabFile, Kind, entry_ids
+from cron2queue.crontab.lines import CrontabFile, EntryPlace, Kind, entry_ids
 from cron2queue.crontab.parser import parse
 from cron2queue.evidence.book import EvidenceBook, Overlap
 from cron2queue.evidence.runs import Pairing
@@ -40,7 +40,7 @@ def _evidence(given: Mapping[str, Any]) -> Evidence:
     return Evidence(**facts)
 
 
-def _book(example: Example, ids: Mapping[tuple[str, int], EntryId]) -> EvidenceBook:
+def _book(example: Example, ids: Mapping[EntryPlace, EntryId]) -> EvidenceBook:
     if not example.evidence:
         return EvidenceBook.empty("no log was given")
     by_entry = {
@@ -60,7 +60,7 @@ def _book(example: Example, ids: Mapping[tuple[str, int], EntryId]) -> EvidenceB
     )
 
 
-def _overlaps(example: Example, ids: Mapping[tuple[str, int], EntryId]) -> Iterable[Overlap]:
+def _overlaps(example: Example, ids: Mapping[EntryPlace, EntryId]) -> Iterable[Overlap]:
     for first, then, met, starts in example.overlaps:
         yield Overlap(first=ids[example.path, first], then=ids[example.path, then], met=met, starts=starts)
 

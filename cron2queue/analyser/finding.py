@@ -68,7 +68,8 @@ class Finding:
     `message` states what the daemon in use does; `remedy` is what to do about it; `evidence` is one line that tells how
     it is known. All three may quote foreign text: whoever shows them makes them safe and redacts them.
     `detail` tells several findings of one rule at one entry apart, for the fingerprint only. `folds` holds the fingerprints
-    of the findings that this one stands for, `related` then the places of all but the first.
+    of the findings that this one stands for, `related` then the places of all but the first. `moves` holds the schedules
+    that the remedy proposes, by entry.
     """
 
     code: str
@@ -85,6 +86,7 @@ class Finding:
     suppressed: Suppression | None = None
     detail: str = ""
     folds: tuple[str, ...] = ()
+    moves: tuple[tuple[EntryId, str], ...] = ()
 
     @property
     def fingerprint(self) -> str:

@@ -14,6 +14,7 @@ from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.sameness import essence, settings
 from cron2queue.analyser.templates import is_unrendered
+from cron2queue.crontab.lines import place_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from cron2queue.analyser.host import HostFacts
     from cron2queue.analyser.suppression import Said
-    from cron2queue.crontab.lines import CrontabFile, Entry, Line
+    from cron2queue.crontab.lines import CrontabFile, Entry, EntryPlace, Line
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.evidence.statistics import Evidence
 
@@ -39,7 +40,7 @@ class Subject:
     book: EvidenceBook
     at: datetime
     zone: ZoneInfo
-    ids: Mapping[tuple[str, int], EntryId]
+    ids: Mapping[EntryPlace, EntryId]
     said: Said
     declarations: Mapping[EntryId, Declarations] = field(default_factory=dict)
     host: HostFacts | None = None
@@ -58,7 +59,7 @@ class Subject:
 
     def id_of(self, file: CrontabFile, entry: Entry) -> EntryId:
         """The entry's stable name."""
-        return self.ids[file.path, entry.number]
+        return self.ids[place_of(file.path, entry)]
 
     def declared(self, file: CrontabFile, entry: Entry) -> Declarations:
         """What a person said of the entry; all None when nothing was said."""
@@ -149,7 +150,7 @@ class Rule(ABC):
         """A finding at an entry; `column` and `end_column` narrow the place, everything else goes to `Finding`."""
         column, end = more.pop("column", None), more.pop("end_column", None)
         place = Place(path=file.path, line=entry.number, column=column, end_column=end)
-        return self.at(place, message, remedy, entry=subject.ids[file.path, entry.number], raw=entry.raw, **more)
+        return self.at(place, message, remedy, entry=subject.ids[place_of(file.path, entry)], raw=entry.raw, **more)
 
     def at_line(self, file: CrontabFile, line: Line, message: str, remedy: str, **more: Any) -> Finding:
         """A finding at a line that is not an entry."""

@@ -75,10 +75,13 @@ def shifts(calendar: Calendar) -> range:
     return range(1 - minutes[0], step - minutes[0])
 
 
+def _five_fields(entry: Entry) -> str:
+    return _NICKNAMES.get(entry.schedule_text.strip(), entry.schedule_text)
+
+
 def moved_text(entry: Entry, calendar: Calendar, shift: int) -> str:
     """The schedule with its minutes moved; the other fields as they are written."""
-    text = _NICKNAMES.get(entry.schedule_text.strip(), entry.schedule_text)
-    rest = text.split(None, 1)[1]
+    rest = _five_fields(entry).split(None, 1)[1]
     minutes = [minute + shift for minute in _minutes(calendar.minutes)]
     if len(minutes) == 1:
         return f"{minutes[0]} {rest}"
@@ -127,17 +130,17 @@ class Calendars:
         self.starts[at] = new
 
 
-def spread(burdens: Sequence[Burden], *, target: int, fixed: frozenset[tuple[str, int]] = frozenset()) -> Spread | None:
+def spread(burdens: Sequence[Burden], *, target: int, free: Sequence[bool] | None = None) -> Spread | None:
     """Moves entries out of the fullest minutes, one at a time, until at most `target` start together; None when the peak stays.
 
-    Entries `fixed` by (path, line) stay: members of time-coupled chains. Every move is into the emptiest minutes nearby, and
-    the peak over all days ahead is counted anew, from the moved schedules, at the end.
+    `free` says of each whether it may move (None: all may); members of time-coupled chains may not. Every move is into the
+    emptiest minutes nearby, and the peak over all days ahead is counted anew, from the moved schedules, at the end.
     """
     table = Calendars(burdens)
     peak_before = before, day, where = table.peak()
     if before <= target:
         return None
-    movable = {at for at, each in enumerate(burdens) if (each.file.path, each.entry.number) not in fixed and _can_move(each)}
+    movable = {at for at, each in enumerate(burdens) if (free is None or free[at]) and _can_move(each)}
     moved: dict[int, int] = {}
     top = before
     while movable and len(moved) < MOST_MOVED and top > target:
@@ -167,7 +170,10 @@ def _counted_anew(burdens: Sequence[Burden], moved: Mapping[int, int]) -> int:
 
 
 def _can_move(each: Burden) -> bool:
-    return not each.part and isinstance(each.entry.schedule, Calendar) and len(shifts(each.entry.schedule)) > 1
+    """It holds five fields (some daemons know more nicknames) and has another minute to go to."""
+    calendar = each.entry.schedule
+    written = len(_five_fields(each.entry).split()) == 5
+    return written and not each.part and isinstance(calendar, Calendar) and len(shifts(calendar)) > 1
 
 
 def _move(each: Burden, shift: int) -> Move:

@@ -13,7 +13,7 @@ from cron2queue.analyser.finding import EntryId, Finding, Suppression
 if TYPE_CHECKING:
     from datetime import date
 
-    from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.crontab.lines import CrontabFile, EntryPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Said:
     remarks: tuple[tuple[CrontabFile, Remark, int | None], ...]
 
 
-def listen(files: Iterable[CrontabFile], ids: Mapping[tuple[str, int], EntryId]) -> Said:
+def listen(files: Iterable[CrontabFile], ids: Mapping[EntryPlace, EntryId]) -> Said:
     """Read the comments of all files."""
     ignores: dict[tuple[str, int | None], tuple[Ignore, ...]] = {}
     declarations: dict[EntryId, Declarations] = {}

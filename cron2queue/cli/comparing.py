@@ -84,7 +84,7 @@ def compared(path: Path, only: Sequence[str], look: Look) -> Compared:
 
 def _in_shadow(folder: Folder, where: Operation, only: Sequence[str]) -> tuple[list[CrontabFile], list[Shadowed]]:
     from cron2queue.cli.switching import manifest_in
-    from cron2queue.crontab.lines import entry_ids
+    from cron2queue.crontab.lines import entry_ids, place_of
     from cron2queue.cutover.journal import Journal
     from cron2queue.cutover.shadow import intervals
     from cron2queue.runtime.plan_tables import did_you_mean
@@ -99,7 +99,7 @@ def _in_shadow(folder: Folder, where: Operation, only: Sequence[str]) -> tuple[l
             raise UsageError(f"{name!r} was never in shadow", remedy=did_you_mean(name, found), place="--only")
     files = list(_files(manifest, folder))
     ids = entry_ids(files)
-    entries = {(file.path, entry.number): entry for file in files for entry in file.entries}
+    entries = {place_of(file.path, entry): entry for file in files for entry in file.entries}
     jobs: Mapping[str, JobSettings] = where.settings.jobs if where.settings else {}
     places = {each.name: (source.path, each.line) for source in manifest.sources for each in source.replacements}
     shadowed = [

@@ -10,6 +10,8 @@ from cron2queue.crontab.schedule import Schedule
 from cron2queue.text import to_bytes
 
 EntryId = str
+EntryPlace = tuple[str, int] | tuple[str, int, int]
+"""Path and line of an entry, and for the second and later ones of one physical line which of them it is."""
 
 
 class Kind(StrEnum):
@@ -49,7 +51,8 @@ class Entry:
     `command` is what the shell gets and `stdin` what it reads (None: nothing given); `command_text` is as written,
     from the 1-based `command_column` on. `environment` is what is in force there, the daemon's own settings included
     as far as the text tells them. `quiet`: the daemon does not log the run. `misread`: what the daemon complained of
-    and still ran. `options`: words before the command that the daemon itself takes (-n, -q, -s).
+    and still ran. `options`: words before the command that the daemon itself takes (-n, -q, -s). `nth`: which entry of its
+    physical line it is; a NUL byte ends one for some daemons, and the next begins behind it.
     """
 
     number: int
@@ -66,6 +69,7 @@ class Entry:
     fields: tuple[str, ...] = ()
     misread: tuple[Malformed, ...] = ()
     options: tuple[str, ...] = ()
+    nth: int = 1
 
     @property
     def fingerprint(self) -> EntryId:
@@ -168,14 +172,18 @@ class CrontabFile:
         return b"".join(line.raw for line in self.lines)
 
 
-def entry_ids(files: Iterable[CrontabFile]) -> dict[tuple[str, int], EntryId]:
-    """An id for each entry by (path, line number): its fingerprint, with -2, -3 ... for further identical ones."""
+def place_of(path: str, entry: Entry) -> EntryPlace:
+    """What no other entry has."""
+    return (path, entry.number) if entry.nth == 1 else (path, entry.number, entry.nth)
+
+
+def entry_ids(files: Iterable[CrontabFile]) -> dict[EntryPlace, EntryId]:
+    """An id for each entry by its place: its fingerprint, with -2, -3 ... for further identical ones."""
     seen: Counter[str] = Counter()
-    ids: dict[tuple[str, int], EntryId] = {}
+    ids: dict[EntryPlace, EntryId] = {}
     for file in files:
         for entry in file.entries:
             fingerprint = entry.fingerprint
             seen[fingerprint] += 1
-            place = (file.path, entry.number)
-            ids[place] = fingerprint if seen[fingerprint] == 1 else f"{fingerprint}-{seen[fingerprint]}"
+            ids[place_of(file.path, entry)] = fingerprint if seen[fingerprint] == 1 else f"{fingerprint}-{seen[fingerprint]}"
     return ids

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import NamedTuple
 
 from cron2queue.crontab.clocks import ClockRule
@@ -213,9 +214,16 @@ class VixieLoader:
             schedule_text=schedule_text, user=user, command=command, stdin=stdin,
             environment=self._environment(user), command_text=to_text(written),
             command_column=at - self._line_start + 1, quiet=timing.quiet or "-q" in options,
-            fields=tuple(schedule_text.split(" ")), options=options,
+            fields=tuple(schedule_text.split(" ")), options=options, nth=self._nth(),
         )  # fmt: skip
         return entry, end.end()
+
+    def _nth(self) -> int:
+        """Which entry of its physical line is read now."""
+        if self._position == self._line_start:
+            return 1
+        pieces = takewhile(lambda line: line.number == self._number, reversed(self.lines))
+        return next((line.nth + 1 for line in pieces if isinstance(line, Entry)), 1)
 
     def _timing(self, at: int) -> _Timing:
         quiet = self.rules.dash_prefix and self.data[at : at + 1] == b"-"

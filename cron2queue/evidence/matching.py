@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cron2queue.crontab.lines import CrontabFile, Entry, EntryId
+from cron2queue.crontab.lines import CrontabFile, Entry, EntryId, EntryPlace, place_of
 from cron2queue.evidence.log_format import CUT_USER, Subject
 from cron2queue.evidence.observations import digest_of
 from cron2queue.evidence.wrapping import unwrapped
@@ -55,10 +55,10 @@ class Listed:
     file: CrontabFile
 
 
-def listed(files: Sequence[CrontabFile], ids: Mapping[tuple[str, int], EntryId]) -> tuple[Listed, ...]:
+def listed(files: Sequence[CrontabFile], ids: Mapping[EntryPlace, EntryId]) -> tuple[Listed, ...]:
     """All entries of all files that the daemon loads, in reading order."""
     return tuple(
-        Listed(id=ids[file.path, entry.number], entry=entry, file=file)
+        Listed(id=ids[place_of(file.path, entry)], entry=entry, file=file)
         for file in files
         if file.loaded
         for entry in file.entries

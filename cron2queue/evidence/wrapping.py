@@ -5,9 +5,10 @@ standard input off where it did before.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cron2queue.crontab.lines import CrontabFile, Entry, Line
+from cron2queue.crontab.lines import CrontabFile, Entry, EntryPlace, Line, place_of
 from cron2queue.text import to_bytes
 
 WRAPPER = "cron2queue observe"
@@ -33,14 +34,14 @@ def unwrapped(command: str) -> str | None:
     return None if found is None else found["inner"].replace("'\\''", "'")
 
 
-def wrap(file: CrontabFile, ids: dict[tuple[str, int], str], *, wrapper: str = WRAPPER) -> Wrapped:
+def wrap(file: CrontabFile, ids: Mapping[EntryPlace, str], *, wrapper: str = WRAPPER) -> Wrapped:
     """Every entry wrapped; all other bytes stay as they are, and so does an entry that is wrapped already."""
     left: list[str] = []
     parts = [_line(line, file, ids, wrapper, left) for line in file.lines]
     return Wrapped(data=b"".join(parts), left=tuple(left))
 
 
-def _line(line: Line, file: CrontabFile, ids: dict[tuple[str, int], str], wrapper: str, left: list[str]) -> bytes:
+def _line(line: Line, file: CrontabFile, ids: Mapping[EntryPlace, str], wrapper: str, left: list[str]) -> bytes:
     if not isinstance(line, Entry):
         return line.raw
     if unwrapped(line.command) is not None:
@@ -51,7 +52,7 @@ def _line(line: Line, file: CrontabFile, ids: dict[tuple[str, int], str], wrappe
     if not written.strip() or start < 0 or rest.strip():
         left.append(f"{file.path}:{line.number}: the command does not stand in the line as one piece")
         return line.raw
-    words = f"{wrapper} --entry={ids[file.path, line.number]}".encode()
+    words = f"{wrapper} --entry={ids[place_of(file.path, line)]}".encode()
     new = wrapped_command(written, words, percent=line.stdin is not None)
     if len(new) > _LONGEST_COMMAND:
         left.append(f"{file.path}:{line.number}: it would be longer than {_LONGEST_COMMAND} bytes, which Debian's cron refuses")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import Decision
+from cron2queue.crontab.lines import entry_ids, place_of
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.crontab.second_readers import REJECTS, SAME, second_readings
 from cron2queue.errors import UsageError
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 def moves(request: Request) -> Iterator[Move]:
     """Each planned job with its entry; with the one that its line should be, where it can be put right."""
     files = [each.file for each in request.originals]
-    by_place = {(file.path, entry.number): (file, entry) for file in files for entry in file.entries}
+    ids = entry_ids(files)
+    by_id = {(file.path, ids[place_of(file.path, entry)]): (file, entry) for file in files for entry in file.entries}
     for job in request.plan.jobs:
-        found = by_place.get((job.settings.source or "", job.settings.line or 0))
+        found = by_id.get((job.settings.source or "", job.settings.entry or ""))
         if found:
             file, entry = found
             repair = request.repair(job, file.path, entry.number)

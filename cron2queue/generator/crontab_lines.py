@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.dialect import Context, dialect_named
-from cron2queue.crontab.lines import Assignment, Entry, Kind
+from cron2queue.crontab.lines import Assignment, Entry, Kind, place_of
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.evidence.wrapping import unwrapped, wrap
 from cron2queue.generator.engine import CannotConvert
@@ -72,7 +72,7 @@ def observed_line(line: bytes, move: Move, python: str) -> bytes:
     if entry is None:
         raise CannotConvert("the line cannot be read by itself, so that its runs cannot be recorded", remedy=BY_HAND)
     one = replace(move.file, lines=(entry,))
-    ids = {(one.path, entry.number): move.job.settings.entry or entry.fingerprint}
+    ids = {place_of(one.path, entry): move.job.settings.entry or entry.fingerprint}
     wrapped = wrap(one, ids, wrapper=sh_words(python, "-m", "cron2queue.evidence.recorder"))
     made = read_line(wrapped.data, move)
     if wrapped.left or made is None or unwrapped(made.command) is None:

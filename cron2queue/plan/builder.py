@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cron2queue.analyser.verdicts import Answer, Decision
@@ -247,8 +247,3 @@ def build(audit: Audit, project: Project, *, owners: Mapping[str, str | None]) -
     ]
     queues, whys = queues_of(jobs)
     return Built(plan=Plan(project=project, queues=tuple(queues), jobs=tuple(jobs)), whys=whys)
-
-
-def with_schedule(job: PlannedJob, schedule: str, note: str) -> PlannedJob:
-    """The same job at another time."""
-    return replace(job, settings=replace(job.settings, schedule=schedule), notes=(*job.notes, note))

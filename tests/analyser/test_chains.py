@@ -16,6 +16,10 @@ def chained(text: str) -> list[int]:
         "0 2 * * * root /opt/export_orders.sh /srv/out/orders\n30 2 * * * root /opt/upload.sh /srv/out/orders\n",
         "0 1 * * * root mysqldump -A > /backup/db.sql\n30 1 * * * root rsync -a /backup/ host:/srv\n",
         "0 1 * * 0 root /opt/build_catalog.sh\n45 1 * * 0 root /opt/publish_catalog.sh\n",
+        "0 * * * * root /opt/export.sh /srv/x/y\n10 * * * * root /opt/upload.sh /srv/x/y\n",
+        "0 2 * * * root /opt/export.sh /srv/x/y\n"
+        + "".join(f"{minute} 2 * * * root /opt/{minute}.sh\n" for minute in range(30))
+        + "30 2 * * * root /opt/upload.sh /srv/x/y\n",
     ],
 )
 def test_a_maker_and_a_taker_of_the_same_thing_are_a_chain(text: str) -> None:
@@ -29,6 +33,7 @@ def test_a_maker_and_a_taker_of_the_same_thing_are_a_chain(text: str) -> None:
         "0 2 * * * root /opt/export.sh /srv/x/y\n0 2 * * * root /opt/upload.sh /srv/x/y\n",
         "0 2 * * * root /opt/export.sh /srv/x/y\n30 5 * * * root /opt/upload.sh /srv/x/y\n",
         "0 2 * * 1 root /opt/export.sh /srv/x/y\n30 2 * * 2 root /opt/upload.sh /srv/x/y\n",
+        "0 * * * * root /opt/export.sh /srv/x/y\n10 8-18 * * * root /opt/upload.sh /srv/x/y\n",
         "*/5 * * * * root /opt/export.sh /srv/x/y\n*/5 * * * * root /opt/upload.sh /srv/x/y\n",
         "30 2 * * * root /opt/upload.sh /srv/x/y\n0 3 * * * root /opt/export.sh /srv/x/y\n",
         "0 2 * * * root php /usr/bin/export.php\n30 2 * * * root php /usr/bin/upload.php\n",

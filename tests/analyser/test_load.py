@@ -1,16 +1,15 @@
 """Load and spreading are exact: counted again here, minute by minute, from the fires themselves."""
 
 from collections import Counter
-from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged import AT, ZONE, crontab, judged, standing
+from judged import AT, crontab, judged, most_starts, standing
 
 from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, smeared, take
 from cron2queue.analyser.examples import subject_of
-from cron2queue.analyser.load import DAYS_AHEAD, burdens_of, load_of
+from cron2queue.analyser.load import burdens_of, load_of
 from cron2queue.analyser.rule import Example
 from cron2queue.analyser.spreading import Calendars, spread
 from cron2queue.crontab.schedule import Calendar
@@ -41,17 +40,6 @@ def test_taking_undoes_adding(sets: list[int], bits: int) -> None:
 @given(st.integers(min_value=0, max_value=(1 << 40) - 1), st.integers(min_value=1, max_value=20))
 def test_a_smeared_set_holds_each_start_and_the_minutes_after_it(bits: int, length: int) -> None:
     assert set(minutes_of(smeared(bits, length))) == {m + i for m in minutes_of(bits) for i in range(length)}
-
-
-def most_starts(text: str, dialect: str = "debian") -> int:
-    """The most starts in one minute over the days ahead, from the fires themselves."""
-    first = datetime(2026, 12, 1, tzinfo=ZONE)
-    starts: Counter[datetime] = Counter()
-    for entry in crontab(text, dialect=dialect).entries:
-        assert isinstance(entry.schedule, Calendar)
-        fires = entry.schedule.fires_between(first, first + timedelta(days=DAYS_AHEAD), ZONE)
-        starts.update(fire.at for fire in fires)
-    return max(starts.values(), default=0)
 
 
 KINDS = (

@@ -56,7 +56,8 @@ def check(file: CrontabFile, data: bytes) -> None:
         assert describe(entry.schedule)
         assert entry.schedule.never_fires in (True, False)
         assert entry.command_column >= 1
-    assert len(entry_ids([file])) <= len(file.entries)
+    ids = entry_ids([file])
+    assert len(set(ids.values())) == len(ids) == len(file.entries)
 
 
 @EXAMPLES

@@ -174,6 +174,16 @@ def test_identical_entries_get_ids_of_their_own_and_keep_them_when_lines_move() 
     assert moved[("x", 2)] == ids[("x", 3)]
 
 
+@pytest.mark.parametrize("dialect", ["cronie", "debian", "freebsd", "openbsd"])
+def test_each_entry_of_a_line_that_nul_bytes_part_has_an_id_of_its_own(dialect: str) -> None:
+    from cron2queue.crontab.lines import entry_ids
+
+    ids = entry_ids([read(b"0 1 * * * a\0000 2 * * * b\0000 1 * * * a\n0 3 * * * c\n", dialect)])
+    assert list(ids) == [("x", 1), ("x", 1, 2), ("x", 1, 3), ("x", 2)]
+    assert len(set(ids.values())) == 4
+    assert ids["x", 1, 3] == f"{ids['x', 1]}-2"
+
+
 FACTS: dict[str, dict[str, Any]] = {fact["id"]: fact["answer"] for fact in truth.load("line-facts")["facts"]}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged import crontab, judged, most_starts, standing
 
 from cron2queue.crontab.lines import Kind
 from cron2queue.errors import UsageError
@@ -190,12 +191,39 @@ def test_starts_that_pile_up_are_moved_and_said_so(convert: Convert, tmp_path: P
     prepared = convert(text, spread=True)
     minutes = [job.settings.schedule.split()[0] for job in prepared.merged.plan.jobs if "work" in job.name]
     assert len(set(minutes)) >= 4
-    assert prepared.merged.plan.job("nightly").settings.schedule == "0 3 * * *"
+    assert prepared.merged.plan.job("nightly").settings.schedule.split()[1:] == ["3", "*", "*", "*"]
     assert "Starts at another time" in (tmp_path / "out/REVIEW.md").read_text()
     again = convert(text)
     assert [job.settings.schedule for job in again.merged.plan.jobs] == [
         job.settings.schedule for job in prepared.merged.plan.jobs
     ]
+
+
+def test_two_entries_of_one_line_are_two_jobs_and_no_entry_of_a_torn_line_is_replaced(convert: Convert, tmp_path: Path) -> None:
+    text = "*/5 * * * * www-data bin/one\0*/5 * * * * www-data bin/two\n*/5 * * * * www-data bin/three\n"
+    prepared = convert(text, decisions=dict.fromkeys(("one", "two", "three"), "queue"))
+    jobs = {job.name: job.settings for job in prepared.merged.plan.jobs}
+    assert {name: job.command for name, job in jobs.items()} == {name: f"bin/{name}" for name in ("one", "two", "three")}
+    assert len({job.entry for job in jobs.values()}) == 3
+    assert set(prepared.draft.refused) == {"one", "two"}
+    assert [change.move.entry.command for change in prepared.draft.changes] == ["bin/three"]
+
+
+@pytest.mark.parametrize("decision", ["queue", "guard", "keep"])
+def test_the_minutes_in_the_new_crontab_are_those_that_the_audit_proposes(
+    decision: str, convert: Convert, tmp_path: Path
+) -> None:
+    names = [f"work{at}" for at in range(7)]
+    text = "".join(f"0 * * * * www-data bin/{name}\n" for name in names)
+    (finding,) = standing(judged(text), "C2Q501")
+    proposed = dict(finding.moves)
+    prepared = convert(text, spread=True, decisions=dict.fromkeys(names, decision))
+    jobs = [job.settings for job in prepared.merged.plan.jobs]
+    schedules = [proposed.get(job.entry or "", "0 * * * *") for job in jobs]
+    assert [job.schedule for job in jobs] == schedules
+    new = (tmp_path / "out/crontab.new").read_text()
+    assert sorted(entry.schedule_text for entry in crontab(new).entries) == sorted(schedules)
+    assert most_starts(new) < most_starts(text)
 
 
 def test_in_shadow_the_old_lines_keep_running(convert: Convert, tmp_path: Path) -> None:

@@ -50,3 +50,15 @@ def test_every_report_of_any_crontab_is_sound(data: bytes, dialect: str, kind: K
     assert ElementTree.fromstring(texts["junit"]).tag == "testsuites"
     check_sarif(json.loads(texts["sarif"]))
     SCHEMA.validate(json.loads(texts["json"]))
+
+
+def test_each_entry_of_a_torn_line_is_told_by_itself() -> None:
+    data = b"0 1 * * * /bin/one\0000 2 * * * /bin/two\n"
+    file = parse(data, path="etc/crontab", dialect=dialect_named("debian"), kind=Kind.USER)
+    judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
+    texts = {reporter.name: reporter.render(judged, RenderOptions()) for reporter in all_reporters()}
+    entries = json.loads(texts["json"])["entries"]
+    assert {entry["line"] for entry in entries} == {1}
+    assert len({entry["id"] for entry in entries}) == 2
+    cases = ElementTree.fromstring(texts["junit"]).iter("testcase")
+    assert {case.get("name") for case in cases} >= {"line 1 one", "line 1 two"}

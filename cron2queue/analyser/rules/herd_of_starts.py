@@ -8,7 +8,7 @@ from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged,
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.load import Burden, burdens_of
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.spreading import Spread, spread
+from cron2queue.analyser.spreading import Move, Spread, spread
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 HERD = 4
@@ -52,38 +52,36 @@ class HerdOfStarts(Rule):
 
     def look_again(self, subject: Subject, faulty: frozenset[EntryId]) -> Iterator[Finding | NotJudged]:
         """For each host by itself."""
-        fixed = self._places(subject, self._in_chains(subject) | faulty)
+        fixed = self._in_chains(subject) | faulty
         hosts: dict[str, list[tuple[CrontabFile, Entry]]] = {}
         for each in subject.entries:
             hosts.setdefault(host_of(each[0]), []).append(each)
         largest = sorted((entries for entries in hosts.values() if len(entries) >= HERD), key=len, reverse=True)
         for entries in largest[:MOST_HOSTS]:
-            yield from self._of_host(burdens_of(subject, entries), fixed)
+            yield from self._of_host(subject, burdens_of(subject, entries), fixed)
         if len(largest) > MOST_HOSTS:
             reason = (
                 f"the {MOST_HOSTS:,} hosts with the most entries were looked at, and {len(largest) - MOST_HOSTS:,} were not"
             )
             yield NotJudged(code=self.code, reason=reason)
 
-    def _of_host(self, ours: Sequence[Burden], fixed: frozenset[tuple[str, int]]) -> Iterator[Finding]:
-        proposal = spread(ours, target=HERD - 1, fixed=fixed)
+    def _of_host(self, subject: Subject, ours: Sequence[Burden], fixed: frozenset[EntryId]) -> Iterator[Finding]:
+        free = [subject.id_of(each.file, each.entry) not in fixed for each in ours]
+        proposal = spread(ours, target=HERD - 1, free=free)
         if proposal is not None:
-            yield self._herd(ours, proposal)
+            yield self._herd(subject, ours, proposal)
 
     def _in_chains(self, subject: Subject) -> frozenset[EntryId]:
         return frozenset(entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then))
 
-    def _places(self, subject: Subject, entries: frozenset[EntryId]) -> frozenset[tuple[str, int]]:
-        return frozenset(place for place, entry_id in subject.ids.items() if entry_id in entries) if entries else frozenset()
-
-    def _herd(self, ours: Sequence[Burden], proposal: Spread) -> Finding:
+    def _herd(self, subject: Subject, ours: Sequence[Burden], proposal: Spread) -> Finding:
         top, day, where = proposal.before, proposal.day, proposal.minutes
         minutes = list(minutes_of(where))
         herd = [each for each in ours if each.days >> day & 1 and each.starts & where]
         times = ", ".join(f"{minute // 60:02d}:{minute % 60:02d}" for minute in minutes[:3])
         often = f"{times} and {len(minutes) - 3} more times" if len(minutes) > 3 else times
-        new = "; ".join(f"line {move.entry.number}: {move.schedule_text}" for move in proposal.moves)
         places = list(dict.fromkeys(Place(path=each.file.path, line=each.entry.number) for each in herd))
+        new = "; ".join(self._move(move, places[0].path) for move in proposal.moves)
         return self.at(
             places[0],
             f"{top} entries start in the same minute, at {often}",
@@ -91,4 +89,9 @@ class HerdOfStarts(Rule):
             severity=Severity.WARNING if top >= CROWD else Severity.NOTE,
             evidence=f"with these minutes at most {proposal.after} start together; counted over the 28 days ahead",
             related=tuple(places[1:]),
+            moves=tuple((subject.id_of(move.file, move.entry), move.schedule_text) for move in proposal.moves),
         )
+
+    def _move(self, move: Move, path: str) -> str:
+        where = "" if move.file.path == path else f"{move.file.path} "
+        return f"{where}line {move.entry.number}: {move.schedule_text}"

@@ -31,6 +31,7 @@ class TimeCoupledChain(Rule):
         _text,
         Example(_text, evidence={1: {}, 2: {}}, overlaps=((1, 2, 3, 14),)),
         "# cron2queue: takes=45m\n" + _text,
+        "0 * * * * root /opt/export_orders.sh /srv/out/orders\n10 * * * * root /opt/upload.sh /srv/out/orders\n",
     )
     good = (
         "0 2 * * * root /opt/export_orders.sh /srv/out && /opt/upload.sh /srv/out\n",

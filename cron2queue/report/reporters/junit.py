@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 from xml.sax.saxutils import escape, quoteattr
 
+from cron2queue.crontab.lines import EntryPlace, place_of
 from cron2queue.report.figures import all_places, reaches
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.shown import shown
@@ -61,8 +62,8 @@ def _totals(name: str, cases: list[_Case], options: RenderOptions) -> str:
 
 def _cases(audit: Audit) -> list[_Case]:
     """One for each entry, in the order of verdicts, and one for each other place that a finding names."""
-    cases = {
-        (verdict.path, verdict.entry.number): _Case(name=f"line {verdict.entry.number} {verdict.name}", path=verdict.path)
+    cases: dict[EntryPlace, _Case] = {
+        place_of(verdict.path, verdict.entry): _Case(name=f"line {verdict.entry.number} {verdict.name}", path=verdict.path)
         for verdict in sorted(audit.verdicts, key=lambda verdict: (verdict.path, verdict.entry.number))
     }
     for finding in audit.findings:
