@@ -1,5 +1,7 @@
 """`cron2queue diff`: what apply would change, and nothing else."""
 
+import os
+import pwd
 import re
 import sqlite3
 import subprocess
@@ -44,14 +46,15 @@ def test_a_folder_without_a_plan_is_a_usage_error(tmp_path: Path) -> None:
     assert run("diff", str(tmp_path / "nowhere")).status == 2
 
 
+ME = pwd.getpwuid(os.geteuid()).pw_name  # a worker that is not root serves its own user's jobs only
 MINUTES = ("2026-11-01T12:00", "2026-11-01T12:05", "2026-11-01T12:10", "2026-11-01T12:15")
 
 
 @pytest.fixture
 def shadow(tmp_path: Path) -> Path:
     """A plan whose one queue entry stands in shadow since noon of 1 November, with the job table made."""
-    text = "# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * root /bin/true --all\n"
-    (tmp_path / "crontab").write_text(text + "0 3 * * * root /bin/true\n")
+    text = f"# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * {ME} /bin/true --all\n"
+    (tmp_path / "crontab").write_text(text + f"0 3 * * * {ME} /bin/true\n")
     folder = tmp_path / "c2q"
     places = ("--timezone", "UTC", "--set", f"lock-folder={folder}/locks", "--set", f"python={sys.executable}")
     assert run("convert", str(tmp_path / "crontab"), "--kind", "system", "--into", str(folder), "--shadow", *places).status == 0
@@ -76,7 +79,7 @@ def tick(folder: Path, *minutes: str) -> None:
 
 def log(folder: Path, *minutes: str) -> str:
     path = folder.parent / "syslog"
-    lines = [f"{minute}:02+00:00 web1 CRON[{4000 + at}]: (root) CMD (/bin/true --all)" for at, minute in enumerate(minutes)]
+    lines = [f"{minute}:02+00:00 web1 CRON[{4000 + at}]: ({ME}) CMD (/bin/true --all)" for at, minute in enumerate(minutes)]
     path.write_text("\n".join([*lines, "2026-11-01T12:30:01+00:00 web1 CRON[4100]: (root) CMD (/bin/other)", ""]))
     return str(path)
 

@@ -96,7 +96,7 @@ def test_tables_in_a_character_set_that_loses_texts_are_refused(name: str, tmp_p
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("mysql", ["5.7.44", "8.0.0"], ["8.0.1", "8.0.39-0ubuntu0.22.04.1", "9.7.4-2"]),
+        ("mysql", ["5.7.44", "8.0.1"], ["8.0.4", "8.0.39-0ubuntu0.22.04.1", "9.7.4-2"]),
         ("mariadb", ["10.5.29-MariaDB", "10.3"], ["10.6.18-MariaDB-log", "11.8.2-MariaDB"]),
         ("postgresql", ["12.22", "9.6"], ["13.0", "17.2"]),
         ("sqlite", ["3.31.1", "3.36.0"], ["3.37.0", "3.45.1"]),

@@ -8,10 +8,10 @@ from cron2queue.runtime.innodb import InnodbBackend
 
 
 class MysqlBackend(InnodbBackend):
-    """SKIP LOCKED came with 8.0.1; there is no RETURNING."""
+    """SKIP LOCKED came with 8.0.1, JSON_TABLE with 8.0.4; there is no RETURNING."""
 
     name: ClassVar[str] = "mysql"
-    minimum: ClassVar[tuple[int, ...]] = (8, 0, 1)
+    minimum: ClassVar[tuple[int, ...]] = (8, 0, 4)
 
     def explain(self, session: Session, want: Want) -> str:
         """The tree: it names the index, and any sort."""
