@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.timing import HOUR, calendar_of, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, calendar_of, runs_per_day, shortest_gap
 from cron2queue.analyser.wording import count, ordinals
+from cron2queue.durations import duration
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import Entry
@@ -19,7 +20,7 @@ def rhythm(entry: Entry) -> str:
     """`runs every 5m, 5 days a week`, `runs 2 times a day`, `runs once a month`, `runs once a day, in 6 months a year`."""
     calendar, gap, daily = calendar_of(entry), shortest_gap(entry), runs_per_day(entry)
     if calendar is None or not daily:
-        return f"runs every {span(gap)}" if gap else "runs once"
+        return f"runs every {duration(gap)}" if gap else "runs once"
     if daily * _DAYS_IN_YEAR < _NEARLY_ALL:
         return "runs less than once a year"
     times, months = calendar.minutes.bit_count() * calendar.hours.bit_count(), calendar.months.bit_count()
@@ -33,7 +34,7 @@ def rhythm(entry: Entry) -> str:
 
 
 def _on_each_day(times: int, gap: float | None) -> str:
-    return f"runs every {span(gap)}" if gap and times * gap > 20 * HOUR else f"runs {times:,} times a day"
+    return f"runs every {duration(gap)}" if gap and times * gap > 20 * HOUR else f"runs {times:,} times a day"
 
 
 def _days(share: float, *, by_week: bool) -> tuple[int, str]:

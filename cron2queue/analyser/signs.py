@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence
 from cron2queue.analyser.guards import holds_lock
-from cron2queue.analyser.timing import MINUTE, RARE, is_rare, known_duration, met_itself, runs_per_day, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, RARE, is_rare, known_duration, met_itself, runs_per_day, shortest_gap
 from cron2queue.analyser.trades import Trade, trade_of, writes_nothing
 from cron2queue.analyser.verdicts import Answer, Sign, Signs
+from cron2queue.durations import duration
 
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
@@ -89,15 +90,15 @@ def _by_duration(subject: Subject, file: CrontabFile, entry: Entry, gap: float) 
     if known is None:
         return None
     if known.long > gap:
-        return _yes(f"a run takes {span(known.long)}, and the next starts after {span(gap)}", known.confidence)
-    return _no(f"a run takes {span(known.long)} at most, and {span(gap)} lie between two starts", known.confidence)
+        return _yes(f"a run takes {known.words}, and the next starts after {duration(gap)}", known.confidence)
+    return _no(f"a run takes {known.words} at most, and {duration(gap)} lie between two starts", known.confidence)
 
 
 def _by_trade(gap: float, trade: Trade | None) -> Sign:
     if gap >= RARE:
-        return _no(f"{span(gap)} lie between two starts")
+        return _no(f"{duration(gap)} lie between two starts")
     if gap <= SHORT and trade and trade.clashes:
-        return _yes(f"it {trade.name} every {span(gap)}, and no lock keeps two copies apart")
+        return _yes(f"it {trade.name} every {duration(gap)}, and no lock keeps two copies apart")
     return _unknown("nobody has measured how long its runs take")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.finding import Confidence
 from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
+from cron2queue.durations import duration
 
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
@@ -31,6 +32,12 @@ class Duration:
     long: float
     confidence: Confidence
     source: str
+    resolution: float = 1.0
+
+    @property
+    def words(self) -> str:
+        """The long one, no more exact than it is known."""
+        return duration(self.long, resolution=self.resolution)
 
 
 def shortest_gap(entry: Entry) -> float | None:
@@ -95,11 +102,17 @@ def known_duration(subject: Subject, file: CrontabFile, entry: Entry) -> Duratio
     evidence = subject.evidence(file, entry)
     if evidence is not None and evidence.p95_seconds is not None and evidence.median_seconds is not None:
         said = f"{evidence.n:,} runs, {window_words(evidence.window.days)}, {evidence.source}"
-        return Duration(typical=evidence.median_seconds, long=evidence.p95_seconds, confidence=Confidence.MEASURED, source=said)
+        return Duration(
+            typical=evidence.median_seconds,
+            long=evidence.p95_seconds,
+            confidence=Confidence.MEASURED,
+            source=said,
+            resolution=evidence.resolution,
+        )
     takes = subject.declared(file, entry).takes
     if takes is None:
         return None
-    return Duration(typical=takes, long=takes, confidence=Confidence.DECLARED, source=f"declared: takes={span(takes)}")
+    return Duration(typical=takes, long=takes, confidence=Confidence.DECLARED, source=f"declared: takes={duration(takes)}")
 
 
 def met_itself(evidence: Evidence | None) -> float | None:
@@ -110,20 +123,6 @@ def met_itself(evidence: Evidence | None) -> float | None:
 def window_words(days: float) -> str:
     """`14 d`, `6 h`: the length of what was looked at."""
     return f"{days:.0f} d" if days >= 2 else f"{days * 24:.0f} h"
-
-
-def span(seconds: float) -> str:
-    """A time for people: `45s`, `6m12s`, `1h05m`, `2d03h`, and `under 1s` below a second."""
-    if seconds < 1:
-        return "under 1s"
-    whole = round(seconds)
-    if whole < MINUTE:
-        return f"{whole}s"
-    if whole < HOUR:
-        return f"{whole // MINUTE}m{whole % MINUTE:02d}s" if whole % MINUTE else f"{whole // MINUTE}m"
-    if whole < DAY:
-        return f"{whole // HOUR}h{whole % HOUR // MINUTE:02d}m" if whole % HOUR >= MINUTE else f"{whole // HOUR}h"
-    return f"{whole // DAY}d{whole % DAY // HOUR:02d}h" if whole % DAY >= HOUR else f"{whole // DAY}d"
 
 
 def calendar_of(entry: Entry) -> Calendar | None:

@@ -37,22 +37,6 @@ _YEAR = 365.2425
 _UNITS = ((1, "day"), (7, "week"), (_YEAR, "year"))
 
 
-def duration(seconds: float | None, *, resolution: float = 1.0) -> str:
-    """`6m12s`, `25m00s`, `1h05m`, `5s`; `<1s` below the resolution, `-` when it is not known."""
-    if seconds is None:
-        return "-"
-    if seconds < 1:
-        return f"{seconds:.1f}s" if seconds >= max(resolution, 0.05) else "<1s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}s"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
-
-
 def per_day(runs: float) -> str:
     """Runs a day: a whole number with separators; below one, how many a year."""
     if runs <= 0:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from cron2queue.durations import duration
 from cron2queue.runtime.alerts import OFF, AlertSettings, Threshold
 from cron2queue.runtime.metrics.exposition import number
 from cron2queue.runtime.sight.views import MissedTick, QueueView, StatusView
-from cron2queue.runtime.sight.wording import duration
 from cron2queue.text import safe_text
 
 

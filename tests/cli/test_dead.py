@@ -98,7 +98,7 @@ def test_requeue_by_ids_is_recorded_with_who(database: Database) -> None:
 def test_a_spread_divides_the_starts_over_the_time(database: Database) -> None:
     ids = five_dead(database)
     ran = run("dead", "requeue", "--all", "--spread", "600", "--database", database.url)
-    assert "5 dead jobs requeued, spread over 10m00s" in ran.out
+    assert "5 dead jobs requeued, spread over 10m" in ran.out
     times = [int(row[0]) for row in database.rows("SELECT run_at FROM {jobs} ORDER BY run_at")]
     gaps = [(after - before) / 1e6 for before, after in pairwise(times)]
     assert all(110 < gap < 130 for gap in gaps)

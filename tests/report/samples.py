@@ -328,7 +328,7 @@ def _findings() -> list[Finding]:
             "error",
             "measured",
             7,
-            "overlaps itself: p95 run 6m12s, started every 5m00s",
+            "overlaps itself: p95 run 6m12s, started every 5m",
             "one at a time, skip while running",
             evidence="23% of 4,032 starts met a live predecessor, journal 14 d",
         ),

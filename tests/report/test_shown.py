@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cron2queue.report.columns import columns, fitted, folded
-from cron2queue.report.figures import counted, duration, per_day, ranges, share, short_names, starts
+from cron2queue.report.figures import counted, per_day, ranges, share, short_names, starts
 from cron2queue.report.shown import excerpt, marked, shown
 
 anything = st.text(st.characters(codec=None), max_size=60)
@@ -62,24 +62,6 @@ def test_folding_loses_no_letter_and_stays_within_the_width(text: str, width: in
     lines = folded(shown(text), width)
     assert all(columns(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(shown(text).split())
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (None, "-"),
-        (0, "<1s"),
-        (0.4, "<1s"),
-        (1, "1s"),
-        (59.6, "1m00s"),
-        (372, "6m12s"),
-        (3599.7, "1h00m"),
-        (3900, "1h05m"),
-        (90000, "1d01h"),
-    ],
-)
-def test_durations_are_said_as_people_say_them(seconds: float | None, said: str) -> None:
-    assert duration(seconds) == said
 
 
 @pytest.mark.parametrize(

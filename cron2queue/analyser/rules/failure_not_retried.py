@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Finding, Severity
 from cron2queue.analyser.measured import MeasuredRule, source_words
 from cron2queue.analyser.rule import Example, Subject
-from cron2queue.analyser.timing import HOUR, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 from cron2queue.evidence.statistics import Evidence
 
 LONG = 6 * HOUR
@@ -51,7 +52,7 @@ class FailureNotRetried(MeasuredRule):
             subject,
             file,
             entry,
-            f"a failed run is tried again only {span(gap)} later; {failures:,} of {evidence.statuses:,} failed",
+            f"a failed run is tried again only {duration(gap)} later; {failures:,} of {evidence.statuses:,} failed",
             "a queue with retries, or a loop in the script that tries a few times",
             evidence=source_words(evidence, evidence.statuses),
         )

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import HOUR, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 SHORT = 6 * HOUR
 
@@ -48,7 +49,7 @@ class LockWaits(EntryRule):
                 subject,
                 file,
                 entry,
-                f"{lock.tool} waits for ever: while one run hangs, a process more waits every {span(gap)}",
+                f"{lock.tool} waits for ever: while one run hangs, a process more waits every {duration(gap)}",
                 "flock -n -E 75 FILE COMMAND" if lock.tool == "flock" else f"let {lock.tool} give up at once",
                 evidence="flock(1): without -n or -w it waits",
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.timing import HOUR, known_duration, shortest_gap, span
+from cron2queue.analyser.timing import HOUR, known_duration, shortest_gap
 
 LONG = HOUR
 
@@ -54,7 +54,7 @@ class LongRunning(Rule):
                 subject,
                 file,
                 entry,
-                f"runs take {span(known.long)}{' and nothing ends one that hangs' if bare else ''}",
+                f"runs take {known.words}{' and nothing ends one that hangs' if bare else ''}",
                 "split it into a producer and small jobs" + ("; at least a time limit" if bare else ""),
                 confidence=known.confidence,
                 evidence=known.source,

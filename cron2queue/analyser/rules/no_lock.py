@@ -8,9 +8,10 @@ from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import known_scheduler
-from cron2queue.analyser.timing import MINUTE, known_duration, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, Duration, known_duration, shortest_gap
 from cron2queue.analyser.trades import MAIL, PAYMENT, QUEUE, TRANSFER, trade_of
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 # Trades in which two copies at once do harm whatever the program; of others it is a guess.
 _SURELY = (PAYMENT, MAIL, QUEUE, TRANSFER)
@@ -63,7 +64,7 @@ class NoLock(EntryRule):
         known = known_duration(subject, file, entry)
         if known is not None:
             if gap / 2 < known.long <= gap:
-                yield self._nearly(subject, file, entry, gap, known.long, known.confidence, known.source)
+                yield self._nearly(subject, file, entry, gap, known)
             return
         trade, scheduler = trade_of(entry.command), known_scheduler(entry.command)
         if gap > SHORT or (scheduler and not scheduler.guard) or not (scheduler or (trade and trade.clashes)):
@@ -73,21 +74,19 @@ class NoLock(EntryRule):
             subject,
             file,
             entry,
-            f"started every {span(gap)} with no lock: a slow run and the next work side by side",
+            f"started every {duration(gap)} with no lock: a slow run and the next work side by side",
             f"flock -n -E 75 /run/lock/cron2queue/{job_name(entry.command)}.lock COMMAND (convert does it)",
             severity=self.severity if trade in _SURELY and not scheduler else Severity.NOTE,
             evidence=f"its name says that it {what}" if not scheduler else f"{what}, which takes no lock of its own",
         )
 
-    def _nearly(
-        self, subject: Subject, file: CrontabFile, entry: Entry, gap: float, long: float, sure: Confidence, source: str
-    ) -> Finding:
+    def _nearly(self, subject: Subject, file: CrontabFile, entry: Entry, gap: float, known: Duration) -> Finding:
         return self.at_entry(
             subject,
             file,
             entry,
-            f"runs take up to {span(long)}, the next start comes after {span(gap)}, and no lock keeps them apart",
+            f"runs take up to {known.words}, the next start comes after {duration(gap)}, and no lock keeps them apart",
             f"flock -n -E 75 /run/lock/cron2queue/{job_name(entry.command)}.lock COMMAND (convert does it)",
-            confidence=sure,
-            evidence=f"{source}; {daemon(file.dialect).title} starts the second copy",
+            confidence=known.confidence,
+            evidence=f"{known.source}; {daemon(file.dialect).title} starts the second copy",
         )

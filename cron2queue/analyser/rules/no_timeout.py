@@ -7,10 +7,11 @@ from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rule import EntryRule, Subject
 from cron2queue.analyser.schedulers import known_scheduler
-from cron2queue.analyser.timing import MINUTE, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, shortest_gap
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 SHORT = 15 * MINUTE
 
@@ -54,7 +55,7 @@ class NoTimeout(EntryRule):
         if not daemon(file.dialect).second_copy:
             end = f"{daemon(file.dialect).title} starts it no more"
         else:
-            end = "every later start ends at once, silently" if locked else f"every {span(gap)} one more process stays"
+            end = "every later start ends at once, silently" if locked else f"every {duration(gap)} one more process stays"
         yield self.at_entry(
             subject,
             file,

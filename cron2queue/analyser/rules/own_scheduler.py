@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, known_scheduler
-from cron2queue.analyser.timing import MINUTE, shortest_gap, span
+from cron2queue.analyser.timing import MINUTE, shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 
 class OwnScheduler(EntryRule):
@@ -47,9 +48,9 @@ class OwnScheduler(EntryRule):
             return
         gap = shortest_gap(entry)
         if known.every is not None and gap is not None and gap > known.every:
-            due = f"{known.name} is to be started every {span(known.every)}, and starts every {span(gap)}"
+            due = f"{known.name} is to be started every {duration(known.every)}, and starts every {duration(gap)}"
             message = f"{due}: what is due in between is missed"
-            remedy = "write * * * * *" if known.every == MINUTE else f"start it every {span(known.every)}"
+            remedy = "write * * * * *" if known.every == MINUTE else f"start it every {duration(known.every)}"
             yield self.at_entry(
                 subject, file, entry, message, remedy, severity=Severity.WARNING, evidence="the application's own documentation"
             )

@@ -6,8 +6,9 @@ from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.timing import Duration, known_duration, met_itself, shortest_gap, span
+from cron2queue.analyser.timing import Duration, known_duration, met_itself, shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 
 class SelfOverlap(Rule):
@@ -79,12 +80,12 @@ class SelfOverlap(Rule):
             else known.source
         )
         twice = daemon(file.dialect).second_copy
-        takes = f"p95 run {span(known.long)}" if known.confidence is Confidence.MEASURED else f"a run takes {span(known.long)}"
+        takes = f"p95 run {known.words}" if known.confidence is Confidence.MEASURED else f"a run takes {known.words}"
         yield self.at_entry(
             subject,
             file,
             entry,
-            f"{'overlaps itself' if twice else 'loses starts'}: {takes}, started every {span(gap)}",
+            f"{'overlaps itself' if twice else 'loses starts'}: {takes}, started every {duration(gap)}",
             "one at a time, skip while running"
             if twice
             else f"{daemon(file.dialect).title} skips the start; lengthen the interval",

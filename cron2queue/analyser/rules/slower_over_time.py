@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Finding, Severity
 from cron2queue.analyser.measured import MeasuredRule, source_words
 from cron2queue.analyser.rule import Example, Subject
-from cron2queue.analyser.timing import shortest_gap, span
+from cron2queue.analyser.timing import shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 from cron2queue.evidence.statistics import Evidence
 
 LEAST_DAYS, LEAST_RUNS = 5.0, 20
@@ -61,7 +62,9 @@ class SlowerOverTime(MeasuredRule):
             subject,
             file,
             entry,
-            f"gets slower by {span(trend)} a day{left}" if trend >= 1 else f"gets slower by {span(trend * 7)} a week{left}",
+            f"gets slower by {duration(trend)} a day{left}"
+            if trend >= 1
+            else f"gets slower by {duration(trend * 7)} a week{left}",
             "find out what grows, before it meets its next start",
             evidence=source_words(evidence, evidence.n),
         )

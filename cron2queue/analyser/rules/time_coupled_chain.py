@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from cron2queue.analyser.chains import chains_of
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.analyser.timing import known_duration, span
+from cron2queue.analyser.timing import known_duration
+from cron2queue.durations import duration
 
 
 class TimeCoupledChain(Rule):
@@ -50,12 +51,12 @@ class TimeCoupledChain(Rule):
                 evidence = f"{chain.broken_share:.0%} of starts came while the first was running; {chain.reason}"
             elif known is not None and known.long > chain.gap_seconds:
                 severity, sure = Severity.WARNING, known.confidence
-                evidence = f"the first takes {span(known.long)} ({known.source}); {chain.reason}"
+                evidence = f"the first takes {known.words} ({known.source}); {chain.reason}"
             yield self.at_entry(
                 subject,
                 file,
                 then,
-                f"timed {span(chain.gap_seconds)} after line {first.number}, with nothing but the clock between them",
+                f"timed {duration(chain.gap_seconds)} after line {first.number}, with nothing but the clock between them",
                 "one line with &&, or let the first enqueue the second",
                 severity=severity,
                 confidence=sure,

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.timing import shortest_gap, span
+from cron2queue.analyser.timing import shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.durations import duration
 
 
 class TimeoutTooLong(EntryRule):
@@ -41,7 +42,7 @@ class TimeoutTooLong(EntryRule):
             subject,
             file,
             entry,
-            f"the time limit of {span(limit)} is not below the interval of {span(gap)}: {end}",
+            f"the time limit of {duration(limit)} is not below the interval of {duration(gap)}: {end}",
             f"timeout -k 10 {max(10, int(gap * 0.8))}",
             evidence="limit and schedule",
         )

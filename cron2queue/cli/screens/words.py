@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from cron2queue.durations import duration
 from cron2queue.redaction import redact
-from cron2queue.runtime.sight.wording import duration
 from cron2queue.text import safe_text
 
 __all__ = ["duration", "how_it_ended", "moment", "plural", "share", "shown", "size"]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from cron2queue import __version__
 from cron2queue.crontab.describe import describe
+from cron2queue.durations import duration
 from cron2queue.report.figures import (
     Places,
     alike,
     all_places,
     counted,
     decisions,
-    duration,
     evidence_of,
     failing,
     grouped,
@@ -244,7 +244,7 @@ def _chains(audit: Audit, places: Places) -> tuple[tuple[str, str, str, str], ..
         (
             _called(by_id[chain.first], places),
             _called(by_id[chain.then], places),
-            duration(chain.gap_seconds).removesuffix("00s"),
+            duration(chain.gap_seconds),
             "not measured" if chain.broken_share is None else f"{share(chain.broken_share)} of days",
         )
         for chain in audit.chains

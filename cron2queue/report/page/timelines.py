@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.schedule import Calendar
-from cron2queue.report.figures import duration, telling_lanes
+from cron2queue.durations import duration
+from cron2queue.report.figures import telling_lanes
 from cron2queue.report.shown import shown
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _lane(lane: Lane, position: int) -> Row:
     minutes = max((lane.seconds or 0) / 60, 1)
     starts = [at.hour * 60 + at.minute for at in lane.starts]
     top = position * ROW + (ROW - BAR) / 2
-    known = f", about {duration(lane.seconds)} each" if lane.seconds is not None else ", duration unknown"
+    known = f", about {duration(lane.seconds, resolution=1)} each" if lane.seconds is not None else ", duration unknown"
     times = f"{len(starts):,}×"
     return Row(
         label=shown(f"{lane.line} {lane.name}"),

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from cron2queue.durations import duration
 from cron2queue.report.figures import (
     Places,
     alike,
     all_places,
     counted,
     decisions,
-    duration,
     evidence_of,
     failing,
     grouped,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from cron2queue.durations import duration
 from cron2queue.report.columns import columns, fitted
-from cron2queue.report.figures import counted, duration, share, telling_lanes
+from cron2queue.report.figures import counted, share, telling_lanes
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def chains(audit: Audit, ink: Ink) -> list[Text]:
             "never measured" if chain.broken_share is None else f"first still running on {share(chain.broken_share)} of days"
         )
         rows = hanging(
-            f"{arrow.join(names)}   {duration(chain.gap_seconds).removesuffix('00s')} apart, {broken}",
+            f"{arrow.join(names)}   {duration(chain.gap_seconds)} apart, {broken}",
             ink.width,
             first="  ",
             rest="    ",

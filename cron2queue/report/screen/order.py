@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from cron2queue.durations import duration
 from cron2queue.report.columns import columns, fitted, folded
-from cron2queue.report.figures import counted, duration, evidence_of, per_day, runs_per_day
+from cron2queue.report.figures import counted, evidence_of, per_day, runs_per_day
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
 
 if TYPE_CHECKING:

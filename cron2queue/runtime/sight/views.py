@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from cron2queue.runtime.sight.wording import duration
+from cron2queue.durations import duration
 
 COUNT_CAP = 10_000  # counting stops here: a screen must stay quick with ten million rows
 WINDOW_SECONDS = 3600  # "by kind" figures are about the last hour

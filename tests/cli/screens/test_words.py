@@ -4,28 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cron2queue.cli.screens.words import duration, moment, share, shown, size
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (None, "-"),
-        (0, "0s"),
-        (-5, "0s"),
-        (0.0001, "1ms"),
-        (0.42, "420ms"),
-        (0.9999, "1s"),
-        (12.34, "12.3s"),
-        (59.97, "1m00s"),
-        (1330, "22m10s"),
-        (3599.9, "1h00m"),
-        (11_100, "3h05m"),
-        (187_200, "2d04h"),
-    ],
-)
-def test_a_duration_is_short_and_never_shows_sixty(seconds: float | None, text: str) -> None:
-    assert duration(seconds) == text
+from cron2queue.cli.screens.words import moment, share, shown, size
 
 
 @pytest.mark.parametrize(
