@@ -206,8 +206,13 @@ def _with_lock(handler: Handler, folder: str | None) -> Handler:
     return replace(handler, options=replace(handler.options, lock_folder=folder))
 
 
+def _is_program(job: JobSettings) -> bool:
+    return job.handler != OLD_COMMAND and not job.handler.endswith(".py")
+
+
 def _wrong_user(job: JobSettings, user: str | None, is_root: bool) -> str | None:
-    if job.user is None or user is None or is_root or job.user == user:
+    """Root starts a command as its user. A program would get root's own rights, its environment and home among them."""
+    if job.user is None or user is None or job.user == user or (is_root and not _is_program(job)):
         return None
     return f"it is to run as {job.user}, and this worker runs as {user}"
 
@@ -220,8 +225,8 @@ def _add(found: dict[str, Handler], new: Mapping[str, Handler], place: str) -> N
 
 
 def _add_job(found: dict[str, Handler], job: JobSettings, folder: Path, loaded: dict[Path, dict[str, Handler]]) -> None:
-    if not job.handler.endswith(".py"):
-        target = _command(job) if job.handler == OLD_COMMAND else _program(job, folder)
+    if job.handler == OLD_COMMAND or _is_program(job):
+        target = _program(job, folder) if _is_program(job) else _command(job)
         _add(found, {job.kind: Handler(options=_overlaid(HandlerOptions(kind=job.kind), job), target=target)}, job.name)
         return
     path = (folder / job.handler).resolve()

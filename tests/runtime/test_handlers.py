@@ -60,7 +60,7 @@ def imports() -> Iterator[None]:
 
 
 def written(tmp_path: Path, plan: str = PLAN, export: str = EXPORT) -> Settings:
-    (tmp_path / "handlers").mkdir()
+    (tmp_path / "handlers").mkdir(parents=True)
     (tmp_path / "handlers" / "export.py").write_text(export)
     (tmp_path / "handlers" / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "handlers" / "tool").chmod(0o755)
@@ -163,6 +163,16 @@ def test_a_worker_serves_only_what_it_may_run_as_its_user(tmp_path: Path) -> Non
     assert mine.skipped == {"old": "it is to run as www-data, and this worker runs as app"}
     assert "old" in Registry.from_settings(settings, user="www-data", is_root=False).handlers
     assert "old" in Registry.from_settings(settings, user="root", is_root=True).handlers
+
+
+def test_root_runs_no_program_of_another_user_with_its_own_rights(tmp_path: Path) -> None:
+    plan = '[jobs.tool]\nhandler = "handlers/tool"\nuser = "www-data"\n'
+    settings = written(tmp_path, plan)
+    refused = Registry.from_settings(settings, user="root", is_root=True)
+    assert (dict(refused.handlers), list(refused.skipped)) == ({}, ["tool"])
+    assert "tool" in Registry.from_settings(settings, user="www-data", is_root=False).handlers
+    own = written(tmp_path / "own", plan.replace("www-data", "root"))
+    assert "tool" in Registry.from_settings(own, user="root", is_root=True).handlers
 
 
 def test_modules_by_name_are_imported_from_the_configuration(tmp_path: Path) -> None:

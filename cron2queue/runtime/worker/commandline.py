@@ -114,7 +114,9 @@ def work(arguments: argparse.Namespace) -> int:
     start_logging(arguments.log, quiet=arguments.quiet)
     options = options_of(arguments, os.environ)
     if os.geteuid() == 0 and not options.drain:
-        logging.getLogger("cron2queue.worker").warning("this worker runs as root, and so does every job that names no user")
+        logging.getLogger("cron2queue.worker").warning(
+            "this worker runs as root, and so do handlers in Python and every job that names no user"
+        )
     Supervisor(options=options, manager=ServiceManager.from_environment(os.environ, os.getpid())).run()
     sys.stderr.flush()
     return 0

@@ -226,9 +226,7 @@ def nothing_to_serve(skipped: Mapping[str, str]) -> UsageError:
     if not skipped:
         return UsageError("there is no handler to work with", remedy="name a plan with jobs to queue, or --handlers MODULE")
     reasons = "; ".join(f"{name}: {reason}" for name, reason in sorted(skipped.items()))
-    return UsageError(
-        f"none of the plan's jobs can be served here: {reasons}", remedy="start the worker as that user, or as root"
-    )
+    return UsageError(f"none of the plan's jobs can be served here: {reasons}", remedy="start a worker as that user")
 
 
 def completed(options: WorkerOptions, kinds: Iterable[HandlerOptions]) -> WorkerOptions:

@@ -122,4 +122,4 @@ def test_a_plan_whose_jobs_are_all_another_users_is_told_apart_from_one_without_
     assert "no handler" in nothing_to_serve({}).message
     other = nothing_to_serve({"mails": "it is to run as www-data, and this worker runs as app"})
     assert other.message.endswith("mails: it is to run as www-data, and this worker runs as app")
-    assert other.remedy == "start the worker as that user, or as root"
+    assert other.remedy == "start a worker as that user"
