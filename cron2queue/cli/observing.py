@@ -1,12 +1,18 @@
 """What `cron2queue observe` does with its words."""
 
+from __future__ import annotations
+
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cron2queue.cli.trouble import say
 from cron2queue.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from cron2queue.crontab.lines import Entry
 
 
 def run(
@@ -47,11 +53,28 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
         raise UsageError(f"here are {len(found.files)} crontabs, not one", remedy="name one file, or - for standard input")
     if not found.files[0].editable:
         raise UsageError(f"{found.files[0].path} is not read by cron itself", remedy="wrap the scripts, or cron's own files")
-    result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations))
+    obstacle = unreachable(Path(sys.executable))
+    result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations), obstacle=obstacle)
     for why in result.left:
         say(f"left as it is: {why}")
     sys.stdout.buffer.write(result.data)
     sys.stdout.buffer.flush()
+
+
+def unreachable(python: Path) -> Callable[[Entry], str]:
+    """Why the user of an entry could not start this Python; nothing of users whom this host does not know."""
+    from functools import cache
+
+    from cron2queue.cutover.preflight import reachable
+
+    @cache
+    def cannot(user: str) -> str:
+        try:
+            return "" if reachable(python, user) else f"{user} cannot run {python}: install cron2queue where all can"
+        except (KeyError, OSError):
+            return ""
+
+    return lambda entry: cannot(entry.user) if entry.user else ""
 
 
 def _wrapper(observations: Path | None) -> str:

@@ -5,7 +5,7 @@ standard input off where it did before.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from cron2queue.crontab.lines import CrontabFile, Entry, EntryPlace, Line, place_of
@@ -34,10 +34,28 @@ def unwrapped(command: str) -> str | None:
     return None if found is None else found["inner"].replace("'\\''", "'")
 
 
-def wrap(file: CrontabFile, ids: Mapping[EntryPlace, str], *, wrapper: str = WRAPPER) -> Wrapped:
-    """Every entry wrapped; all other bytes stay as they are, and so does an entry that is wrapped already."""
+def _nothing(entry: Entry) -> str:
+    return ""
+
+
+def wrap(
+    file: CrontabFile,
+    ids: Mapping[EntryPlace, str],
+    *,
+    wrapper: str = WRAPPER,
+    obstacle: Callable[[Entry], str] = _nothing,
+) -> Wrapped:
+    """Every entry wrapped; all other bytes stay as they are, and so does an entry that is wrapped already.
+
+    `obstacle` says why an entry could not run wrapped, or nothing; that entry stays as it is too.
+    """
     left: list[str] = []
-    parts = [_line(line, file, ids, wrapper, left) for line in file.lines]
+    parts = []
+    for line in file.lines:
+        why = obstacle(line) if isinstance(line, Entry) and unwrapped(line.command) is None else ""
+        if why:
+            left.append(f"{file.path}:{line.number}: {why}")
+        parts.append(line.raw if why else _line(line, file, ids, wrapper, left))
     return Wrapped(data=b"".join(parts), left=tuple(left))
 
 

@@ -4,7 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from presence import need_root
+
+from cron2queue.cli.observing import unreachable
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Kind, entry_ids
+from cron2queue.crontab.parser import parse
 from cron2queue.evidence.observations import read
+from cron2queue.evidence.wrapping import wrap
 
 
 def observe(*words: str, given: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
@@ -49,3 +56,18 @@ def test_wrapping_needs_one_crontab() -> None:
     missing = observe("--wrap", "/no/such/crontab")
     assert missing.returncode == 3
     assert missing.stdout == b""
+
+
+def test_an_entry_whose_user_cannot_start_this_python_stays_as_it_is_and_is_told(tmp_path: Path) -> None:
+    need_root("gives a folder to itself alone")
+    python = tmp_path / "closed" / "python"
+    python.parent.mkdir(mode=0o700)
+    python.touch(0o755)
+    text = b"0 1 * * * nobody mine\n0 2 * * * root all\n0 3 * * * no-such-user theirs\n"
+    file = parse(text, path="crontab", dialect=dialect_named("debian"), kind=Kind.SYSTEM)
+    done = wrap(file, entry_ids([file]), obstacle=unreachable(python))
+    first, *others = done.data.splitlines()
+    assert first == b"0 1 * * * nobody mine"
+    assert all(b"cron2queue observe" in line for line in others)
+    assert done.left == (f"{file.path}:1: nobody cannot run {python}: install cron2queue where all can",)
+    assert wrap(file, entry_ids([file]), obstacle=unreachable(Path("/bin/sh"))).left == ()
