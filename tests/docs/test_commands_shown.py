@@ -41,7 +41,7 @@ def _shown(page: Path) -> Iterator[str]:
     prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     lines += [" ".join(code.split()) for code in re.findall(r"(?<!`)`([^`#][^`]*)`(?!`)", prose)]
     for line in lines:
-        for call in re.findall(r"(?:^|[ ;&|/])cron2queue (?! )(.*)", line):
+        for call in re.findall(r"(?:^|[ ;&|/])cron2queue (?=[a-z-])(.*)", line):
             yield re.split(r"  |[|;>&)]| #", call)[0].strip()
 
 
