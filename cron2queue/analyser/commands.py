@@ -37,6 +37,7 @@ _INSIDE_DOUBLE = re.compile(
     re.DOTALL,
 )
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_OPEN_ARITHMETIC = re.compile(r"\(\([^()]*\Z")
 _DESCRIPTOR = re.compile(r"\d+|-")
 _RESERVED = frozenset({"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "time"})
 
@@ -311,3 +312,12 @@ def read_command(text: str) -> CommandLine:
     commands = tuple(sorted(reader.commands, key=lambda each: each.start))
     top = tuple(each for each in commands if not each.substitution)
     return CommandLine(text, commands, reader.complete, reader.comment, top)
+
+
+def here_document(command: str) -> Redirect | None:
+    """The redirect that begins the first here-document; bash's `((x << 1))` begins none."""
+    if "<<" not in command:
+        return None
+    redirects = (each for found in read_command(command).commands for each in found.redirects)
+    begun = (each for each in redirects if each.operator in ("<<", "<<-") and each.target)
+    return next((each for each in begun if not _OPEN_ARITHMETIC.search(command, 0, each.start)), None)

@@ -9,7 +9,8 @@ from cron2queue.analyser.finding import Confidence, Severity
 if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding
 
-_MISTAKEN = frozenset({"every-minute-of-an-hour", "uneven-step", "junk-in-field", "reversed-range", "user-column"})
+_MISTAKEN_RULES = "every-minute-of-an-hour uneven-step junk-in-field reversed-range user-column unfilled-placeholder"
+_MISTAKEN = frozenset(_MISTAKEN_RULES.split())
 
 
 def is_broken(finding: Finding) -> bool:

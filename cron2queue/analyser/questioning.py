@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.suppression import Silence
     from cron2queue.analyser.verdicts import Verdict
 
+NO_CRONTAB = "no-crontab"
 Answers = tuple[tuple[Finding, ...], tuple[NotJudged, ...], tuple["Verdict", ...]]
 
 
@@ -37,7 +38,7 @@ def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> An
     entry_rules = [rule for rule in rules if isinstance(rule, EntryRule)]
     verdicts, faulty = _entry_by_entry(entry_rules, subject, silence, findings)
     more, unjudged = _sorted_out((answer for rule in whole for answer in rule.look_again(subject, faulty)), silence)
-    findings, not_judged = findings + more, not_judged + unjudged
+    findings, not_judged = _told_once(findings + more), not_judged + unjudged
     context = ReviewContext(used_ignores=frozenset(silence.used), asked=shown)
     for rule in rules:
         findings.extend(silence.mark(finding) for finding in rule.review(subject, context))
@@ -57,6 +58,14 @@ def _sorted_out(answers: Iterable[Finding | NotJudged], silence: Silence) -> tup
         else:
             not_judged.append(answer)
     return findings, not_judged
+
+
+def _told_once(findings: list[Finding]) -> list[Finding]:
+    """Of a file that is no crontab that alone is said, and not what is wrong with each of its lines."""
+    foreign = {finding.place.path for finding in findings if finding.rule == NO_CRONTAB}
+    if not foreign:
+        return findings
+    return [each for each in findings if each.rule == NO_CRONTAB or each.place.line is None or each.place.path not in foreign]
 
 
 def _standing(findings: Iterable[Finding]) -> dict[EntryId, list[Finding]]:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from cron2queue.analyser.causes import bad_lines, blast, cause_of
+from cron2queue.analyser.commands import here_document
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template_line, is_template_path
 from cron2queue.crontab.describe import describe
-from cron2queue.crontab.lines import CrontabFile, Malformed
+from cron2queue.crontab.lines import CrontabFile, Entry, Malformed
 
 
 class MalformedLine(Rule):
@@ -57,7 +58,7 @@ class MalformedLine(Rule):
                     file,
                     line,
                     f"{line.message}: {what}",
-                    _CONTINUED if _continues(file, line) else line.remedy,
+                    _remedy(file, line),
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",
                 )
@@ -70,8 +71,14 @@ class MalformedLine(Rule):
 
 _CONTINUED = "cron knows no continuation lines: write the command on one line, or into a script"
 
+_HERE_DOCUMENT = "cron knows no here-documents: put the command and its text into a script"
+_FEW_LINES = 50
 
-def _continues(file: CrontabFile, line: Malformed) -> bool:
-    """The line above ends with a backslash, which joins them for the shell only."""
-    above = file.lines[line.number - 2] if line.number > 1 else None
-    return above is not None and above.raw.rstrip(b"\r\n").endswith(b"\\")
+
+def _remedy(file: CrontabFile, line: Malformed) -> str:
+    """What is above may tell more than the line: a backslash at its end, or a here-document, which the shell alone knows."""
+    above = file.lines[max(0, line.number - 1 - _FEW_LINES) : line.number - 1]
+    if above and above[-1].raw.rstrip(b"\r\n").endswith(b"\\"):
+        return _CONTINUED
+    entry = next((each for each in reversed(above) if isinstance(each, Entry)), None)
+    return _HERE_DOCUMENT if entry is not None and here_document(entry.command) else line.remedy
