@@ -75,9 +75,8 @@ def _even(bits: int, size: int) -> int | None:
 
 def _times(schedule: Calendar) -> str:
     minutes, hours = schedule.minutes, schedule.hours
-    times = [f"{hour:02}:{minute:02}" for hour in set_bits(hours) for minute in set_bits(minutes)]
-    if len(times) <= _MOST_TIMES and hours != _ALL_HOURS:
-        return f"at {_and(times)}"
+    if hours.bit_count() * minutes.bit_count() <= _MOST_TIMES and hours != _ALL_HOURS:
+        return f"at {_and([f'{hour:02}:{minute:02}' for hour in set_bits(hours) for minute in set_bits(minutes)])}"
     return _minutes(minutes, hours) + _hours(minutes, hours)
 
 
