@@ -33,6 +33,7 @@ _KINDS = (
     ("malformed", "malformed"),
 )
 counted = count
+IGNORED = "cron ignores this file"
 _YEAR = 365.2425
 _UNITS = ((1, "day"), (7, "week"), (_YEAR, "year"))
 

@@ -64,6 +64,28 @@ def test_a_file_that_the_daemon_ignores_starts_nothing() -> None:
     assert (source["malformed"][0]["message"], source["malformed"][0]["effect"]) == ("bad minute", "file")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            b"0 3 * * * x\n61 * * * * y\n",
+            "cron ignores this file: Syntax error, this crontab file will be ignored (line 2: bad minute)",
+        ),
+        (b"0 3 * * * x\n{{ minute }} * * * * y\n", "a template, and no crontab yet: render it first"),
+    ],
+)
+def test_what_cron_does_not_read_is_told_as_in_the_audit(text: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_bytes(text)
+    options = (str(tmp_path / "jobs"), "--kind", "user", "--width", "200", *BERLIN)
+    shown = show(*options).stdout.decode()
+    audited = subprocess.run(
+        [sys.executable, "-m", "cron2queue", "audit", *options], capture_output=True, text=True, timeout=60
+    ).stdout
+    assert said in {line.strip() for line in shown.splitlines()} & {line.strip() for line in audited.splitlines()}
+    assert "IGNORED" not in shown
+    assert ("cron ignores" in shown) is said.startswith("cron ignores")
+
+
 def test_a_misread_line_is_told_and_runs() -> None:
     arguments = ("--dialect", "busybox", "--timezone", "UTC", "--at", "2026-01-01", "--until", "2027-01-01")
     source = answer(*arguments, text=b"0 3 * * 7 x\n")

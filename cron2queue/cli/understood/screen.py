@@ -12,7 +12,7 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Line, Malformed
 from cron2queue.crontab.schedule import Fire
 from cron2queue.redaction import redact
-from cron2queue.report.figures import contents, counted
+from cron2queue.report.figures import IGNORED, contents, counted, ignored, remarks
 from cron2queue.text import safe_text
 
 _INDENT = " " * 4
@@ -23,6 +23,7 @@ _EFFECTS = {
 }
 _PIECE = "what stands up to there is dropped"
 _READS_ON = "the rest of the line is read as if a new line began there"
+_TEMPLATE = "the file is a template"
 # What every entry has, and so tells nothing.
 _USUAL = {"SHELL": "/bin/sh"}
 
@@ -43,27 +44,29 @@ def _file(file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
     title = dialect_named(file.dialect).title
     head = Text(_shown(file.path), "bold")
     yield head.append(f"   {title}, {file.kind} crontab: {_counts(file)}", "dim")
-    if not file.loaded:
-        yield from _wrapped(f"  IGNORED by {title}: {_shown(file.why or '')}", canvas, "bold red")
-    for note in file.notes:
+    why = ignored(file)
+    unread = None if file.loaded else IGNORED if why else _TEMPLATE
+    if why is not None:
+        yield from _wrapped(f"  {IGNORED}: {_shown(why)}", canvas, "bold red")
+    for note in remarks(file):
         yield from _wrapped(f"  {_shown(note)}", canvas, "dim")
     for _, pieces in groupby(file.lines, key=lambda line: line.number):
-        yield from _line(list(pieces), file, asked, canvas)
+        yield from _line(list(pieces), file, asked, canvas, unread)
 
 
-def _line(pieces: list[Line], file: CrontabFile, asked: Asked, canvas: Canvas) -> Iterator[Text]:
+def _line(pieces: list[Line], file: CrontabFile, asked: Asked, canvas: Canvas, unread: str | None) -> Iterator[Text]:
     """One line of the file; where a daemon reads on behind what it refuses, the first refusal stands for all."""
     refused = [piece for piece in pieces if isinstance(piece, Malformed)]
     for bad in refused[:1]:
         in_pieces = len(pieces) > 1
-        effect = _PIECE if in_pieces else _EFFECTS[bad.effect]
+        effect = _PIECE if in_pieces else _effect(bad, unread)
         yield from _malformed(bad, canvas, effect=None if not file.editable and not bad.raw else effect)
         if in_pieces:
             more = f"; {counted(len(refused) - 1, 'more piece')} of it dropped" if refused[1:] else ""
             yield from _wrapped(f"{_INDENT}{_READS_ON}{more}", canvas, "dim")
     for entry in pieces:
         if isinstance(entry, Entry):
-            yield from _entry(entry, asked, canvas, loaded=file.loaded)
+            yield from _entry(entry, asked, canvas, unread)
 
 
 def _counts(file: CrontabFile) -> str:
@@ -79,7 +82,7 @@ def _wrapped(text: str, canvas: Canvas, style: str) -> Iterator[Text]:
         yield line
 
 
-def _entry(entry: Entry, asked: Asked, canvas: Canvas, *, loaded: bool) -> Iterator[Text]:
+def _entry(entry: Entry, asked: Asked, canvas: Canvas, unread: str | None) -> Iterator[Text]:
     yield Text("")
     head = Text(f"  {entry.number:>3}  ").append(_shown(entry.schedule_text), "cyan")
     words, style = _shown(describe(entry.schedule)), "red" if entry.schedule.never_fires else ""
@@ -95,14 +98,20 @@ def _entry(entry: Entry, asked: Asked, canvas: Canvas, *, loaded: bool) -> Itera
     variables = [_shown(f"{name}={value}") for name, value in masked(entry) if _USUAL.get(name) != value]
     if variables:
         yield from _wrapped(f"{_INDENT}   with {' '.join(variables)}", canvas, "dim")
-    yield from _wrapped(f"{_INDENT}   {_starts(entry, asked, loaded=loaded)}", canvas, "green" if loaded else "dim")
+    yield from _wrapped(f"{_INDENT}   {_starts(entry, asked, unread)}", canvas, "dim" if unread else "green")
     for bad in entry.misread:
-        yield from _malformed(bad, canvas, effect=_EFFECTS[bad.effect])
+        yield from _malformed(bad, canvas, effect=_effect(bad, unread))
 
 
-def _starts(entry: Entry, asked: Asked, *, loaded: bool) -> str:
-    if not loaded:
-        return "starts: never, the file is ignored"
+def _effect(bad: Malformed, unread: str | None) -> str:
+    """A template never comes before the daemon, which therefore ignores nothing of it."""
+    return "to be rendered first" if unread == _TEMPLATE and bad.effect is Effect.FILE else _EFFECTS[bad.effect]
+
+
+def _starts(entry: Entry, asked: Asked, unread: str | None) -> str:
+    """The next ones; `unread` says why cron reads nothing of the file."""
+    if unread:
+        return f"starts: never, {unread}"
     fires = fires_of(entry, asked)
     if not fires:
         return "starts: never" if entry.schedule.never_fires else "starts: no calendar tells, or not in that time"

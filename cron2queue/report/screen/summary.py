@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cron2queue.report.figures import contents, counted, decisions, failing, ignored, remarks, source_name, starts
+from cron2queue.report.figures import IGNORED, contents, counted, decisions, failing, ignored, remarks, source_name, starts
 from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _file(file: CrontabFile, ink: Ink) -> list[Text]:
     lines = _counted([f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} "], file.counts, ink)
     why = ignored(file)
     if why is not None:
-        said = f"cron ignores this file: {ink.text(why)}"
+        said = f"{IGNORED}: {ink.text(why)}"
         lines += [styled(row, "error") for row in hanging(said, ink.width, first="    ")]
     return [*lines, *_remarks(remarks(file), ink)]
 
