@@ -45,8 +45,8 @@ def _plain(value: Any, wanted: Any, info: Any) -> Any:
         return value
     if wanted in (int, float):
         return _number(value, wanted, info)
-    if wanted is Path and isinstance(value, str | Path):
-        usable = _any_path_will_do(info) and (os.access(value, os.R_OK) or not Path(value).exists())
+    if wanted is Path and isinstance(value, str | Path) and "\0" not in str(value):
+        usable = _any_path_will_do(info) and (os.access(value, os.R_OK) or not os.path.exists(value))  # noqa: PTH110 - Path.exists raises
         return Path(value) if usable else _UNKNOWN
     return _UNKNOWN
 

@@ -1,6 +1,7 @@
 """How trouble ends a command: one paragraph on stderr and the right exit status, never a stray traceback."""
 
 import errno
+import os
 import sys
 import traceback
 
@@ -15,6 +16,10 @@ from cron2queue.text import safe_text
 BUG = 70
 INTERRUPTED = 130
 DISK_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+# What a name may meet on this host. ENOENT is not among them: whoever asks for what may be missing says so itself.
+PATH_TROUBLE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EEXIST}
+)
 
 
 def say(message: str) -> None:
@@ -52,6 +57,10 @@ def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> i
         silence(sys.stdout)
         where = trouble.filename or "standard output"
         say(f"{where}: cannot be written: {trouble.strerror}\n  remedy: free some space, then try again")
+        return UsageError.exit_status
+    if isinstance(trouble, OSError) and trouble.errno in PATH_TROUBLE and trouble.filename is not None:
+        remedy = "name another place, or run as a user who may use this one"
+        say(f"{os.fsdecode(trouble.filename)}: {trouble.strerror}\n  remedy: {remedy}")
         return UsageError.exit_status
     if isinstance(trouble, KeyboardInterrupt):
         return INTERRUPTED

@@ -86,8 +86,10 @@ class Folder:
     def __enter__(self) -> Folder:
         return self
 
-    def __exit__(self, *trouble: object) -> None:
+    def __exit__(self, kind: object, trouble: object, traceback: object) -> None:
         self.close()
+        if isinstance(trouble, OSError) and isinstance(trouble.filename, str):
+            trouble.filename = str(self.path / trouble.filename)  # a name inside of the folder means nothing to a reader
 
     @contextmanager
     def _parent(self, path: str, *, create: bool) -> Iterator[tuple[int, str]]:

@@ -103,3 +103,10 @@ def test_a_folder_that_is_not_there_is_refused_with_what_to_name(tmp_path: Path)
         with pytest.raises(UnsafePath, match="not a folder that can be used") as caught:
             Folder.open(tmp_path / name)
         assert "convert --into" in (caught.value.remedy or "")
+
+
+def test_trouble_with_a_file_inside_is_told_with_its_whole_path(tmp_path: Path) -> None:
+    (tmp_path / "plan").mkdir()
+    with pytest.raises(IsADirectoryError) as caught, Folder.open(tmp_path) as folder:
+        folder.write("plan", b"x", 0o644)
+    assert caught.value.filename.startswith(f"{tmp_path}/")
