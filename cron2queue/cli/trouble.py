@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import traceback
+from pathlib import Path
 
 import typer
 from typer._click.exceptions import ClickException
@@ -37,6 +38,15 @@ def _of_exit(trouble: SystemExit) -> int:
     return trouble.code if isinstance(trouble.code, int) else 1
 
 
+def _nowhere() -> bool:
+    """The folder that we were started in was taken away."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> int:
     """Tell the trouble and return the exit status that belongs to it."""
     if isinstance(trouble, SystemExit):
@@ -61,6 +71,9 @@ def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> i
     if isinstance(trouble, OSError) and trouble.errno in PATH_TROUBLE and trouble.filename is not None:
         remedy = "name another place, or run as a user who may use this one"
         say(f"{os.fsdecode(trouble.filename)}: {trouble.strerror}\n  remedy: {remedy}")
+        return UsageError.exit_status
+    if isinstance(trouble, FileNotFoundError) and _nowhere():
+        say("the folder that this was started in is gone\n  remedy: change to one that is there")
         return UsageError.exit_status
     if isinstance(trouble, KeyboardInterrupt):
         return INTERRUPTED

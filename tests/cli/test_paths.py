@@ -74,3 +74,12 @@ def test_a_command_runs_though_its_record_has_no_place(places: list[str], tmp_pa
         assert (status, (tmp_path / "ran").read_text()) == (3, "done\n"), said
         assert said.startswith("cron2queue"), said
         (tmp_path / "ran").unlink()
+
+
+@pytest.mark.parametrize("words", ["audit", "status", "convert crontab", "worker --drain", "demo x"])
+def test_a_folder_that_is_gone_is_told(words: str, tmp_path: Path) -> None:
+    script = f"mkdir gone && cd gone && rmdir ../gone && exec {sys.executable} -m cron2queue {words}"
+    done = subprocess.run(["/bin/sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1, 2), done.stderr
+    assert "bug" not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -156,6 +156,13 @@ def test_a_program_that_cannot_be_executed_is_told_with_what_to_do(tmp_path: Pat
     assert caught.value.remedy.startswith("chmod +x")
 
 
+@pytest.mark.parametrize("name", ["handlers/" + "x" * 300, "handlers/" + "x" * 300 + ".py", "handlers/export.py/below"])
+def test_a_handler_that_cannot_even_be_looked_at_is_told(name: str, tmp_path: Path) -> None:
+    settings = written(tmp_path, f'[jobs.a]\nhandler = "{name}"\n')
+    with pytest.raises(UsageError, match=r"no executable file|no such handler module"):
+        Registry.from_settings(settings)
+
+
 def test_a_worker_serves_only_what_it_may_run_as_its_user(tmp_path: Path) -> None:
     settings = written(tmp_path)
     mine = Registry.from_settings(settings, user="app", is_root=False)

@@ -227,6 +227,8 @@ def test_an_unknown_user_is_told() -> None:
 def test_a_user_without_a_home_still_has_jobs_as_with_debian_cron(tmp_path: Path) -> None:
     missing = str(tmp_path / "no-such-home")
     assert run_command("pwd; echo $HOME", home=missing).output.split("\n") == ["/", missing]
+    unusable = f"{tmp_path}/{'x' * 300}"
+    assert run_command("pwd", home=unusable).output == "/"
 
 
 def test_run_command_works_outside_of_a_worker_and_raises_by_status() -> None:
