@@ -1,5 +1,6 @@
 """A RabbitMQ whose consumer timeout lies below a job: its message is taken back while it runs, and nothing more comes of it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,12 +39,19 @@ def test_a_message_that_is_taken_back_makes_no_second_run(impatient: CeleryBench
     impatient.handlers(HANDLERS)
     gate = impatient.gate("long")
     job = impatient.enqueue("long")
-    worker, relay = impatient.work(2), impatient.relay()
+    impatient.work(2)
+    relay = impatient.relay()
     gate.arrived()
     impatient.until(lambda: "PRECONDITION_FAILED - delivery acknowledgement" in impatient.log(0))
-    impatient.until(lambda: impatient.log(0).count("Task c2q.long") >= 2)  # the second message found a row that is taken
     gate.open()
     impatient.until(lambda: impatient.done(1))
+    impatient.work(2)  # Celery connects anew or ends the worker, as chance has it; what supervises it starts it again
+    impatient.until(lambda: received(impatient) >= 2)  # the second message found a row that has ended, or is taken
     assert impatient.lines("begun") == ["1"]
     assert len(impatient.attempts(job)) == 1
-    assert (worker.poll(), relay.poll()) == (None, None)
+    assert relay.poll() is None
+
+
+def received(bench: CeleryBench) -> int:
+    """How many messages the workers took."""
+    return sum(len(re.findall(r"Task c2q\.long\S* received", bench.log(number))) for number in range(len(bench.workers)))
