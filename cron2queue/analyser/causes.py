@@ -71,8 +71,9 @@ COMMANDS = frozenset(_COMMAND_NAMES.split())
 
 def blast(file: CrontabFile, line: Malformed) -> str:
     """What the bad line costs under this daemon."""
-    name, entries = daemon(file.dialect).title, len(file.entries)
+    name = daemon(file.dialect).title
     if line.effect is Effect.FILE:
+        entries = len(file.entries)
         with_it = f", {count(entries, 'entry')} with it" if entries else ""
         return f"{name} ignores the whole file{with_it}"
     if line.effect is Effect.LINE:
