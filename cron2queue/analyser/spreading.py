@@ -67,10 +67,14 @@ def _even_step(minutes: tuple[int, ...]) -> int | None:
 
 
 def shifts(calendar: Calendar) -> range:
-    """By how many minutes it can move to the right within its hours, without changing an interval; 0 is not among them."""
+    """By how many minutes it can move to the right within its hours, without changing an interval; 0 is not among them.
+
+    Where the star of the minutes is all that makes it follow the clock at a jump, it stays: moved, it has none.
+    """
     minutes = _minutes(calendar.minutes)
     step = _even_step(minutes)
-    if step is None or step < 2 or calendar.random:
+    follows_the_clock_by_minute = calendar.minute_star and not calendar.hour_star
+    if step is None or step < 2 or calendar.random or follows_the_clock_by_minute:
         return range(0)
     return range(1 - minutes[0], step - minutes[0])
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cron2queue.crontab.schedule import Schedule
@@ -127,11 +127,11 @@ class CrontabFile:
     host: str | None = None
     zone: str | None = None
     editable: bool = True
+    entries: tuple[Entry, ...] = field(init=False, repr=False, compare=False)
+    """The lines that run something: found once, for they are asked for at every bad line."""
 
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The lines that run something."""
-        return tuple(line for line in self.lines if isinstance(line, Entry))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", tuple(line for line in self.lines if isinstance(line, Entry)))
 
     @property
     def assignments(self) -> tuple[Assignment, ...]:

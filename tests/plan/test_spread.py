@@ -39,6 +39,7 @@ LINES = (
     *("0 * * * * root /opt/h{}.sh\n", "*/5 * * * * root /opt/f{}.sh\n", "0 2 * * * root /opt/n{}.sh\n"),
     *("@hourly root /opt/o{}.sh\n", "@daily root /opt/d{}.sh\n", "0,30 8-17 * * 1-5 root /opt/w{}.sh\n"),
     *("0 8-18 1,15 * * root /opt/m{}.sh\n", "* * * * * root /opt/a{}.sh\n", "59 23 * * 5 root /opt/z{}.sh\n"),
+    "*/10 3 * * * root /opt/s{}.sh\n",
 )
 
 
@@ -86,6 +87,7 @@ def test_hours_days_and_intervals_stay_as_they_are_written(chosen: list[str]) ->
         assert isinstance(new.schedule, Calendar)
         minutes = {"minutes": old.schedule.minutes, "minute_star": old.schedule.minute_star}
         assert replace(new.schedule, **minutes) == old.schedule
+        assert new.schedule.wildcard == old.schedule.wildcard
         assert new.schedule.runs_per_day == old.schedule.runs_per_day
         assert new.schedule.never_fires or new.schedule.shortest_gap == old.schedule.shortest_gap
 
