@@ -4,7 +4,7 @@ They stand on their own line above the entry, since a comment at the end of a jo
 
     # cron2queue: ignore[C2Q301] agreed with operations until=2027-03-01
     # cron2queue: ignore-file[C2Q303] mail is wanted here
-    # cron2queue: takes=20m lost-on-failure=yes user-waits=no name=order-export
+    # cron2queue: takes=20m lost-on-failure=yes user-waits=no name=order-export window=01:00-05:30
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _UNTIL = re.compile(r"\buntil=(\S*)")
 _PAIR = re.compile(r"([A-Za-z][A-Za-z-]*)=(\S+)")
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)(ms|s|sec|m|min|h|d)?)")
 _UNITS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}
+_WINDOW = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
+_WHOLE_DAY = (1 << 1440) - 1
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
 
 
@@ -79,6 +81,16 @@ def _name(text: str) -> str | None:
     return text if _NAME.fullmatch(text) else None
 
 
+def _window(text: str) -> int | None:
+    """The minutes of the day from the first to the last time, both with it; past midnight where the last comes first."""
+    times = _WINDOW.fullmatch(text)
+    if times is None:
+        return None
+    first, last = (int(hour) * 60 + int(minute) for hour, minute in (times.group(1, 2), times.group(3, 4)))
+    up_to_last, before_first = (1 << last + 1) - 1, (1 << first) - 1
+    return up_to_last & ~before_first if first <= last else up_to_last | _WHOLE_DAY & ~before_first
+
+
 _READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "takes": ("takes", duration),
     "lost-on-failure": ("lost_on_failure", _yes_no),
@@ -86,6 +98,7 @@ _READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "mostly-empty": ("mostly_empty", _yes_no),
     "overlap-hurts": ("overlap_hurts", _yes_no),
     "name": ("name", _name),
+    "window": ("window", _window),
 }
 DECLARABLE = tuple(_READERS)
 NO_TARGET = -1

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
-    """Declared facts of one entry; None where nothing was said. `takes` is in seconds."""
+    """Declared facts of one entry; None where nothing was said. `takes` is in seconds.
+
+    `window` is the set of minutes of the day, as bits, in which alone it may start.
+    """
 
     takes: float | None = None
     lost_on_failure: bool | None = None
@@ -13,6 +16,7 @@ class Declarations:
     mostly_empty: bool | None = None
     overlap_hurts: bool | None = None
     name: str | None = None
+    window: int | None = None
 
 
 NOTHING_DECLARED = Declarations()

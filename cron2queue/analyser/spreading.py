@@ -134,22 +134,24 @@ class Calendars:
         self.starts[at] = new
 
 
-def spread(burdens: Sequence[Burden], *, target: int, free: Sequence[bool] | None = None) -> Spread | None:
+def spread(burdens: Sequence[Burden], *, target: int, allowed: Sequence[int] | None = None) -> Spread | None:
     """Moves entries out of the fullest minutes, one at a time, until at most `target` start together; None when the peak stays.
 
-    `free` says of each whether it may move (None: all may); members of time-coupled chains may not. Every move is into the
-    emptiest minutes nearby, and the peak over all days ahead is counted anew, from the moved schedules, at the end.
+    `allowed` holds for each the minutes of the day to which it may move, as bits (None: all of them); members of time-coupled
+    chains have none. Every move is into the emptiest minutes nearby, and the peak over all days ahead is counted anew, from
+    the moved schedules, at the end.
     """
     table = Calendars(burdens)
     peak_before = before, day, where = table.peak()
     if before <= target:
         return None
-    movable = {at for at, each in enumerate(burdens) if (free is None or free[at]) and _can_move(each)}
+    where_to = [WHOLE_DAY] * len(burdens) if allowed is None else allowed
+    movable = {at for at, each in enumerate(burdens) if where_to[at] and _can_move(each)}
     moved: dict[int, int] = {}
     top = before
     while movable and len(moved) < MOST_MOVED and top > target:
         ours = [at for at in movable if table.starts[at] & where and table.runs_on(at, day)]
-        best = _best_move(burdens, table, ours, list(_levels(table.planes[day], top)))
+        best = _best_move(burdens, table, ours, list(_levels(table.planes[day], top)), where_to)
         if best is None:
             break
         at, shift = best
@@ -186,7 +188,9 @@ def _move(each: Burden, shift: int) -> Move:
     return Move(file=each.file, entry=each.entry, schedule_text=moved_text(each.entry, calendar, shift), shift=shift)
 
 
-def _best_move(burdens: Sequence[Burden], table: Calendars, ours: list[int], levels: list[int]) -> tuple[int, int] | None:
+def _best_move(
+    burdens: Sequence[Burden], table: Calendars, ours: list[int], levels: list[int], allowed: Sequence[int]
+) -> tuple[int, int] | None:
     """The entry with the fewest starts that finds emptier minutes, and by how much to move it.
 
     The levels hold the entry's own old minutes too; no move within its hour or step falls on one of them.
@@ -197,6 +201,8 @@ def _best_move(burdens: Sequence[Burden], table: Calendars, ours: list[int], lev
         bits, best = table.starts[at], (len(levels), 0, 0)
         for shift in _nearest(shifts(calendar)):
             there = _moved(bits, shift)
+            if there & ~allowed[at]:
+                continue
             level = _level(levels, there)
             if level <= best[0]:
                 choice = (level, -_room(levels, there), shift)

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from judged import crontab
 
+from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.comments import duration, remarks
 
 
@@ -47,7 +48,24 @@ def test_declarations_know_yes_and_no_and_a_name() -> None:
     assert (declared.lost_on_failure, declared.user_waits, declared.name) == (True, False, "order-export")
 
 
-@pytest.mark.parametrize("word", ["takes=soon", "name=Böse;rm", "name=../x", "colour=red", "user-waits=perhaps", "takes"])
+@pytest.mark.parametrize(
+    ("window", "minutes"),
+    [
+        ("01:00-01:20", set(range(60, 81))),
+        ("23:59-00:01", {1439, 0, 1}),
+        ("00:00-23:59", set(range(1440))),
+        ("12:30-12:30", {750}),
+    ],
+)
+def test_a_window_holds_its_first_and_last_minute_and_may_pass_midnight(window: str, minutes: set[int]) -> None:
+    ((remark, _),) = remarks(crontab(f"# cron2queue: window={window}\n0 1 * * * root a\n"))
+    assert remark.declarations is not None
+    assert set(minutes_of(remark.declarations.window or 0)) == minutes
+
+
+@pytest.mark.parametrize(
+    "word", ["takes=soon", "name=Böse;rm", "name=../x", "colour=red", "user-waits=perhaps", "takes", "window=1-5"]
+)
 def test_what_is_not_understood_is_kept_as_unread(word: str) -> None:
     ((remark, _),) = remarks(crontab(f"# cron2queue: {word}\n0 1 * * * root a\n"))
     assert remark.unread == (word,)

@@ -120,3 +120,16 @@ def test_a_nickname_that_cannot_be_written_as_five_fields_stays() -> None:
     file = crontab("".join(f"@quarterly root /opt/{name}.sh\n" for name in "abcdef"), dialect="systemd-cron")
     assert len(file.entries) == 6
     assert standing(judged(file), "C2Q501") == []
+
+
+def test_no_entry_leaves_the_window_that_a_comment_declares() -> None:
+    herd = "".join(f"0 1 * * * root /opt/{name}.sh\n" for name in "abcde")
+    free = planned(herd)[2]
+    assert sum(job.settings.schedule != "0 1 * * *" for job in free) > 1
+    windows = ("# cron2queue: window=01:00-01:00\n", "# cron2queue: window=00:50-01:09\n", "# cron2queue: window=23:00-00:30\n")
+    kept = planned("".join(f"{window}0 1 * * * root /opt/w{at}{at}.sh\n" for at, window in enumerate(windows * 2)) + herd)[2]
+    minutes = [int(str(job.settings.schedule).split()[0]) for job in kept if "/opt/w" in str(job.settings.command)]
+    assert minutes[0::3] == [0, 0]
+    assert max(minutes[1::3]) <= 9
+    assert minutes[2::3] == [0, 0]
+    assert any(minutes[1::3]) or any(job.settings.schedule != "0 1 * * *" for job in kept)

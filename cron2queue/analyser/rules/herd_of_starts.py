@@ -6,7 +6,7 @@ from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.chains import chains_of
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.hosts import host_of
-from cron2queue.analyser.load import Burden, burdens_of
+from cron2queue.analyser.load import WHOLE_DAY, Burden, burdens_of
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.spreading import Move, Spread, spread
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -25,9 +25,9 @@ class HerdOfStarts(Rule):
         and for the rest of the hour nothing. Jobs that take seconds alone then take minutes, and meet their next start.
 
     What to do
-        Move the entries to the minutes that the remedy names. Each keeps its hours, days and intervals, members of
-        time-coupled chains stay, lines that are to be corrected or deleted get no new minute, and the lower peak has been
-        counted again over the four weeks ahead.
+        Move the entries to the minutes that the remedy names. Each keeps its hours, days and intervals, and a window that a
+        comment declares (`# cron2queue: window=01:00-01:20`). Members of time-coupled chains stay, lines that are to be
+        corrected or deleted get no new minute, and the lower peak has been counted again over the four weeks ahead.
 
     Not flagged
         Fewer than four starts in a minute, and herds that no move within the hour makes smaller.
@@ -66,10 +66,17 @@ class HerdOfStarts(Rule):
             yield NotJudged(code=self.code, reason=reason)
 
     def _of_host(self, subject: Subject, ours: Sequence[Burden], fixed: frozenset[EntryId]) -> Iterator[Finding]:
-        free = [subject.id_of(each.file, each.entry) not in fixed for each in ours]
-        proposal = spread(ours, target=HERD - 1, free=free)
+        allowed = [self._allowed(subject, each, fixed) for each in ours]
+        proposal = spread(ours, target=HERD - 1, allowed=allowed)
         if proposal is not None:
             yield self._herd(subject, ours, proposal)
+
+    def _allowed(self, subject: Subject, each: Burden, fixed: frozenset[EntryId]) -> int:
+        """The minutes of the day to which it may move: all, those of its declared window, or none."""
+        if subject.id_of(each.file, each.entry) in fixed:
+            return 0
+        window = subject.declared(each.file, each.entry).window
+        return WHOLE_DAY if window is None else window
 
     def _in_chains(self, subject: Subject) -> frozenset[EntryId]:
         return frozenset(entry_id for chain in chains_of(subject) for entry_id in (chain.first, chain.then))

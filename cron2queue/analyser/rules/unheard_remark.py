@@ -16,7 +16,8 @@ class UnheardRemark(Rule):
 
     What to do
         `# cron2queue: ignore[C2Q303] mail is wanted here`, on its own line directly above the entry. Declarations:
-        takes=20m, lost-on-failure=yes, user-waits=no, mostly-empty=no, overlap-hurts=yes, name=order-export.
+        takes=20m, lost-on-failure=yes, user-waits=no, mostly-empty=no, overlap-hurts=yes, name=order-export,
+        window=01:00-05:30 (no new minute is proposed outside it).
 
     Not flagged
         Comments that only mention cron2queue.
@@ -29,6 +30,7 @@ class UnheardRemark(Rule):
         "# cron2queue: ignore[C2Q303]\n0 1 * * * root /opt/a.sh\n",
         "# cron2queue: takes=soon\n0 1 * * * root /opt/a.sh\n",
         "0 1 * * * root /opt/a.sh\n# cron2queue: takes=5m\n",
+        "# cron2queue: window=1-5\n0 1 * * * root /opt/a.sh\n",
         "# cron2queue: takes=5m\nSHELL=/bin/bash\n0 1 * * * root /opt/a.sh\n",
     )
     good = (
