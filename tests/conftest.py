@@ -15,6 +15,11 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes for the whole suite, which waits for servers, clocks and kills most of the time; else none beside."""
+    return 2 if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """`@pytest.mark.needs("php")`: the test runs that program; several names are kinds of the same."""
     for mark in item.iter_markers("needs"):

@@ -1,17 +1,17 @@
 """A plan's folder for a small crontab, made without a conversion."""
 
-import os
+import fcntl
 import pwd
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from presence import absent
+from presence import absent, need_program, need_root
 
 from cron2queue.cutover.live import UserCrontab
 from cron2queue.plan.folder import Folder
@@ -117,21 +117,28 @@ def _is_free(name: str) -> bool:
     return subprocess.run(["crontab", "-u", name, "-l"], capture_output=True, check=False).returncode != 0
 
 
-def _free_user() -> tuple[str, str]:
-    """A user without a crontab, or why this host has none for us."""
-    if shutil.which("crontab") is None:
-        return "", "crontab(1) is not installed"
-    if os.geteuid() != 0:
-        return "", "only root may use the crontab of another user"
-    free = next((name for name in USERS if _is_free(name)), "")
-    return free, "" if free else f"none of {', '.join(USERS)} is there without a crontab of its own"
+@contextmanager
+def _free_user() -> Iterator[str | None]:
+    """A user without a crontab whom no test of another process has either."""
+    for name in USERS:
+        with (Path(tempfile.gettempdir()) / f"c2q-test-crontab-of-{name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            if _is_free(name):
+                yield name
+                return
+    yield None
 
 
 @pytest.fixture
 def user() -> Iterator[UserCrontab]:
     """The real crontab of a user who has none, through crontab(1); it is gone again afterwards."""
-    name, why = _free_user()
-    if why:
-        absent(why)
-    yield UserCrontab(name)
-    subprocess.run(["crontab", "-u", name, "-r"], capture_output=True, check=False)
+    need_program("crontab")
+    need_root("may use the crontab of another user")
+    with _free_user() as name:
+        if name is None:
+            absent(f"a user out of {', '.join(USERS)} without a crontab")
+        yield UserCrontab(name)
+        subprocess.run(["crontab", "-u", name, "-r"], capture_output=True, check=False)
