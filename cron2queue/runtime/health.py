@@ -140,19 +140,22 @@ def _dead(queue: QueueView, threshold: Threshold) -> Judgement:
 
 
 def _refused(queue: QueueView, threshold: Threshold) -> Judgement:
-    level = level_of(queue.refused, threshold)
-    perf = Perf(label=f"{queue.queue}_refused", value=queue.refused, threshold=threshold)
-    text = f"{queue.refused:,} {'job was' if queue.refused == 1 else 'jobs were'} refused in the last hour"
-    remedy = "see that their producers come again; more workers, or a higher depth-limit" if level else ""
-    return Judgement(level=level, check="refused", subject=queue.queue, text=text, remedy=remedy, perf=(perf,))
+    remedy = "see that their producers come again; more workers, or a higher depth-limit"
+    return _in_an_hour(queue, "refused", "job", queue.refused, threshold, remedy)
 
 
 def _lease_lost(queue: QueueView, threshold: Threshold) -> Judgement:
-    level = level_of(queue.lease_lost, threshold)
-    perf = Perf(label=f"{queue.queue}_lease_lost", value=queue.lease_lost, threshold=threshold)
-    text = f"{queue.lease_lost:,} {'lease was' if queue.lease_lost == 1 else 'leases were'} lost in the last hour"
-    remedy = "a worker was too slow to beat: look at its load and the database's" if level else ""
-    return Judgement(level=level, check="lease-lost", subject=queue.queue, text=text, remedy=remedy, perf=(perf,))
+    remedy = "a worker was too slow to beat: look at its load and the database's"
+    return _in_an_hour(queue, "lease-lost", "lease", queue.lease_lost, threshold, remedy)
+
+
+def _in_an_hour(queue: QueueView, check: str, noun: str, number: int, threshold: Threshold, remedy: str) -> Judgement:
+    """What happened to a queue's jobs in the last hour, counted."""
+    level = level_of(number, threshold)
+    perf = Perf(label=f"{queue.queue}_{check.replace('-', '_')}", value=number, threshold=threshold)
+    happened = f"{noun} was" if number == 1 else f"{noun}s were"
+    text = f"{number:,} {happened} {check.rpartition('-')[2]} in the last hour"
+    return Judgement(level=level, check=check, subject=queue.queue, text=text, remedy=remedy if level else "", perf=(perf,))
 
 
 def _tick(tick: MissedTick, threshold: Threshold) -> Judgement:
