@@ -265,7 +265,7 @@ class _Reader:
         self.files.append(parse_anacrontab(read_bytes(path), path=str(path), dialect=self._dialect_of_host().name))
 
     def _parts(self, path: Path, dialect: Dialect) -> None:
-        folder = run_parts_folder(path, dialect, self.files)
+        folder = run_parts_folder(path, self.host.own_path(path), dialect, self.files)
         if folder is not None and folder.lines:
             self.files.append(replace(folder, host=self.host.name))
 

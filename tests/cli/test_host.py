@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cron2queue.cli.host import host_facts, in_place
+from cron2queue.cli.sources import read
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Kind
 from cron2queue.crontab.parser import parse
@@ -119,3 +120,14 @@ def test_only_crontabs_where_the_daemon_reads_them_are_in_place() -> None:
     assert in_place([crontab("/etc/crontab"), crontab("/var/spool/cron/crontabs/bob")])
     assert not in_place([crontab("/etc/crontab"), crontab("deploy/crontab")])
     assert not in_place([])
+
+
+def test_scripts_of_a_copied_tree_are_named_and_found_as_their_host_does(tree: Path) -> None:
+    script = tree / "etc/cron.daily/backup"
+    script.write_text("#!/bin/sh\n", encoding="ascii")
+    script.chmod(0o755)
+    files = read([], root=tree).files
+    (entry,) = (entry for file in files if file.path.endswith("cron.daily") for entry in file.entries)
+    assert entry.command == "/etc/cron.daily/backup"
+    (tree / "usr/bin").mkdir(parents=True, exist_ok=True)
+    assert host_facts(files, tree).paths["/etc/cron.daily/backup"] is True

@@ -255,7 +255,7 @@ def test_scripts_of_run_parts_are_entries_with_the_schedule_of_the_line_that_run
     write(tree / "etc/cron.weekly/tidy", b"#!/bin/sh\n", 0o755)
     hourly, weekly = read([], root=tree).files[-2:]
     assert [(entry.schedule_text, entry.user) for entry in hourly.entries] == [("17 * * * *", "root")]
-    assert hourly.entries[0].command.endswith("etc/cron.hourly/clean")
+    assert hourly.entries[0].command == "/etc/cron.hourly/clean"
     assert [bad.message.split(":")[0] for bad in hourly.malformed] == ["clean.bak", "notes"]
     assert hourly.notes[0].endswith("etc/crontab, line 1")
     assert not hourly.editable

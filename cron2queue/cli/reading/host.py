@@ -52,6 +52,13 @@ class Host:
         """A path of the host, its links followed inside the tree."""
         return self.top / relative if self.live else inside(self.top, relative)
 
+    def own_path(self, path: Path) -> Path:
+        """How the host itself names this path: from its own root on."""
+        for top in (self.top, self.top.resolve()):
+            if path.is_relative_to(top):
+                return Path("/", path.relative_to(top))
+        return path
+
     @cached_property
     def name(self) -> str | None:
         """The host's name; None for this machine."""

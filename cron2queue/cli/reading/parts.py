@@ -26,8 +26,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _LEFT = re.compile(r".*(?:~|,|,v|\.(?:dpkg-\w+|rpmsave|rpmorig|rpmnew|swp|cfsaved))\Z")
 
 
-def run_parts_folder(path: Path, dialect: Dialect, readers: Iterable[CrontabFile]) -> CrontabFile | None:
-    """The folder's scripts in the order of their names; None when there is no such folder."""
+def run_parts_folder(path: Path, own_path: Path, dialect: Dialect, readers: Iterable[CrontabFile]) -> CrontabFile | None:
+    """The folder's scripts in the order of their names, as the host names them; None when there is no such folder."""
     try:
         names = sorted(script.name for script in path.iterdir())
     except OSError:
@@ -40,7 +40,7 @@ def run_parts_folder(path: Path, dialect: Dialect, readers: Iterable[CrontabFile
             continue  # .placeholder and its like are meant to be skipped
         reason = _skipped(path / name, strict=strict)
         number = len(lines) + 1
-        lines.append(_entry(path / name, number, schedule, text) if reason is None else _malformed(name, number, reason))
+        lines.append(_entry(own_path / name, number, schedule, text) if reason is None else _malformed(name, number, reason))
     return CrontabFile(path=str(path), dialect=dialect.name, kind=Kind.SYSTEM, lines=tuple(lines), notes=(why,), editable=False)
 
 
