@@ -46,7 +46,7 @@ def _plain(value: Any, wanted: Any, info: Any) -> Any:
     if wanted in (int, float):
         return _number(value, wanted, info)
     if wanted is Path and isinstance(value, str | Path) and "\0" not in str(value):
-        usable = _any_path_will_do(info) and (os.access(value, os.R_OK) or not os.path.exists(value))  # noqa: PTH110 - Path.exists raises
+        usable = _any_path_will_do(info) and (os.access(value, os.R_OK) or not os.path.exists(value))
         return Path(value) if usable else _UNKNOWN
     return _UNKNOWN
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,9 +88,9 @@ def perform(request: Request) -> int:
         from cron2queue.cli.asking import need_terminal
 
         need_terminal(sys.stdin)
-    if not path.exists() and (request.check or request.dry_run):
+    if not os.path.exists(path) and (request.check or request.dry_run):
         return _in_folder(request, path, None)
-    if not path.exists():
+    if not os.path.exists(path):
         # Nothing is made before everything is rendered: a first conversion that fails leaves no folder behind.
         prepared, unreadable = _prepared(request, path, None)
         with Folder.open(path, create=True) as folder:

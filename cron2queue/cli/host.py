@@ -77,7 +77,7 @@ def _file_facts(files: Iterable[CrontabFile], host: Host) -> Iterator[tuple[str,
     for file in files if host.live or host.owners_tell else ():
         with contextlib.suppress(OSError, ValueError):
             place = Path(file.path)
-            status = (place if place.exists() else host.top / file.path.lstrip("/")).stat()
+            status = (place if os.path.exists(place) else host.top / file.path.lstrip("/")).stat()
             if stat.S_ISREG(status.st_mode):
                 yield (
                     file.path,

@@ -94,7 +94,7 @@ def operation(database: str | None, plan: Path | None) -> Operation:
 
 def nearest(folder: Path) -> Path | None:
     """The plan in this folder or the nearest one above."""
-    return next((each / PLAN_NAME for each in (folder, *folder.parents) if (each / PLAN_NAME).is_file()), None)
+    return next((each / PLAN_NAME for each in (folder, *folder.parents) if os.path.isfile(each / PLAN_NAME)), None)
 
 
 def actor(by: str | None) -> str:

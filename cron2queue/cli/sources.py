@@ -10,7 +10,7 @@ from typing import IO
 
 from cron2queue.cli.reading.choosing import Wanted, choose_dialect, choose_kind
 from cron2queue.cli.reading.host import Host, caller, facts_of, own_crontab
-from cron2queue.cli.reading.opening import NotRead, Unreadable, is_folder, read_bytes, read_stream
+from cron2queue.cli.reading.opening import NotRead, Unreadable, read_bytes, read_stream
 from cron2queue.cli.reading.parts import FOLDERS, run_parts_folder
 from cron2queue.crontab.anacrontab import parse_anacrontab
 from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
@@ -94,7 +94,7 @@ class _Reader:
             self._own()
         else:
             path = Path(source)
-            if is_folder(path):
+            if os.path.isdir(path):
                 self._folder(path)
             else:
                 self._file(path)
@@ -239,11 +239,11 @@ class _Reader:
         """The users' crontabs, or at least the caller's own where the spool is closed to him."""
         for relative in dialect.spool:
             folder = self.host.path(relative)
-            if not is_folder(folder):
+            if not os.path.isdir(folder):
                 continue
             refused: list[Unreadable] = []
             for name in _names(folder, refused):
-                if not name.startswith((".", "tmp.")) and not is_folder(folder / name):
+                if not name.startswith((".", "tmp.")) and not os.path.isdir(folder / name):
                     self._existing(f"{relative}/{name}")
             if refused and self.host.live:
                 self._own()
@@ -302,8 +302,8 @@ def _walk(folder: Path, unreadable: list[Unreadable], depth: int = 0) -> Iterato
         path = folder / name
         if name.startswith(".") or name.endswith("~"):
             continue
-        if is_folder(path):
-            if not path.is_symlink() and depth < _DEEPEST:
+        if os.path.isdir(path):
+            if not os.path.islink(path) and depth < _DEEPEST:
                 yield from _walk(path, unreadable, depth + 1)
         else:
             yield path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,7 +110,7 @@ def _told(found: Sequence[Switch]) -> dict[str, Told]:
     """What the plans of the new lines say of the host."""
     from cron2queue.cli.operation import operation
 
-    return {str(plan): _of(operation(None, plan)) for plan in _plans(found) if plan.exists()}
+    return {str(plan): _of(operation(None, plan)) for plan in _plans(found) if os.path.exists(plan)}
 
 
 def _of(where: Operation) -> Told:

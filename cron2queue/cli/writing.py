@@ -46,7 +46,7 @@ def write_file(path: Path, text: str) -> None:
     """
     data = text.encode("utf-8", "backslashreplace")
     try:
-        if path.exists() and not path.is_file():
+        if os.path.exists(path) and not os.path.isfile(path):
             path.write_bytes(data)
         else:
             _replace(Path(os.path.realpath(path)), data)

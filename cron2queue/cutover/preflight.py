@@ -52,7 +52,7 @@ def reachable(path: Path, user: str) -> bool:
     if account.pw_uid == 0:
         return True
     groups = os.getgrouplist(user, account.pw_gid)
-    on_the_way = {*path.absolute().parents, *path.resolve().parents}
+    on_the_way = {*path.absolute().parents, *Path(os.path.realpath(path)).parents}
     facts = path.stat()
     folders = all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in on_the_way)
     return folders and _may(facts, 5 if _program(facts) else 4, account.pw_uid, groups)
@@ -63,10 +63,10 @@ def _unwritable(file: Path, user: str) -> Iterator[str]:
     account = pwd.getpwnam(user)
     groups = os.getgrouplist(user, account.pw_gid)
     beside = (file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm"))
-    needed = [(file, 6), *((each, 6) for each in beside if each.exists()), (file.parent, 3)]
+    needed = [(file, 6), *((each, 6) for each in beside if os.path.exists(each)), (file.parent, 3)]
     if account.pw_uid == 0:
         return
-    if not all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in file.resolve().parents):
+    if not all(_may(folder.stat(), 1, account.pw_uid, groups) for folder in Path(os.path.realpath(file)).parents):
         yield f"{user} cannot reach {file}"
         return
     yield from (f"{user} cannot write {path}" for path, right in needed if not _may(path.stat(), right, account.pw_uid, groups))

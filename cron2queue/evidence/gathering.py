@@ -1,6 +1,7 @@
 """One look at everything a host has of its jobs' past: logs, journal and recordings become one book of evidence."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
@@ -96,7 +97,7 @@ def _readable(path: Path, cleanup: ExitStack) -> Path:
 def _journals(journal: Path | None, cleanup: ExitStack) -> tuple[tuple[LogSet, ...], tuple[str, ...]]:
     if journal is None:
         return (), ()
-    if str(journal) == "live" and not journal.exists():
+    if str(journal) == "live" and not os.path.exists(journal):
         return (LogSet(stem="journalctl", files=(LogFile(path=journal, size=0, live=True),)),), ()
     return log_sets([_readable(journal, cleanup)])
 

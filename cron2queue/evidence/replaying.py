@@ -1,6 +1,7 @@
 """Observed runs, told to the ledger in the order in which they began and ended."""
 
 import heapq
+import os
 import sqlite3
 from collections.abc import Iterator
 from operator import attrgetter
@@ -21,7 +22,7 @@ def recorded(path: Path | None, ledger: Ledger, skipped: list[str]) -> None:
     """
     if path is None:
         return
-    paths = sorted(path.glob("*.db")) if path.is_dir() else [path]
+    paths = sorted(path.glob("*.db")) if os.path.isdir(path) else [path]
     pending: list[tuple[float, int, Started, Observation]] = []
     every = heapq.merge(*(_readable(each, skipped) for each in paths), key=attrgetter("started"))
     for number, each in enumerate(every):

@@ -146,7 +146,7 @@ def annotated(module: ModuleType) -> dict[str, Handler]:
 def _load_file(path: Path) -> ModuleType:
     name = "cron2queue_handlers_" + "".join(c if c.isalnum() else "_" for c in str(path))
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where a folder is closed
+    if spec is None or spec.loader is None or not os.path.isfile(path):
         raise UsageError("no such handler module", place=str(path), remedy="write it, or name another as the job's `handler`")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -229,7 +229,7 @@ def _add_job(found: dict[str, Handler], job: JobSettings, folder: Path, loaded: 
         target = _program(job, folder) if _is_program(job) else _command(job)
         _add(found, {job.kind: Handler(options=_overlaid(HandlerOptions(kind=job.kind), job), target=target)}, job.name)
         return
-    path = (folder / job.handler).resolve()
+    path = Path(os.path.realpath(folder / job.handler))
     if path not in loaded:
         loaded[path] = annotated(_load_file(path))
         _add(found, loaded[path], str(path))
@@ -251,8 +251,8 @@ def _command(job: JobSettings) -> CommandTarget:
 
 
 def _program(job: JobSettings, folder: Path) -> ProgramTarget:
-    path = (folder / job.handler).resolve()
-    if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113 - as above
+    path = Path(os.path.realpath(folder / job.handler))
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
         raise UsageError(f"jobs.{job.name}.handler is no executable file", place=str(path), remedy=f"chmod +x {path}")
     return ProgramTarget(path=str(path), environment=job.environment, exit_statuses=job.exit_statuses)
 

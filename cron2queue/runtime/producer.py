@@ -148,7 +148,7 @@ def wish_of(options: Options, *, environment: Mapping[str, str], now: datetime) 
 
 def _settings(options: Options) -> Settings | None:
     name = options.plan
-    if name is None and os.path.exists(PLAN_NAME):  # noqa: PTH110 - pathlib is dearer than all of this
+    if name is None and os.path.exists(PLAN_NAME):
         name = PLAN_NAME
     if name is None:
         return None

@@ -6,6 +6,7 @@ refused: a misspelt `timeout` must not silently mean "no timeout".
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -328,7 +329,7 @@ def read_settings(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as trouble:
         raise UsageError(f"the plan is not TOML: {trouble}", place=str(path), remedy="repair what it names") from None
     with placed(path):
-        return settings_from(document, folder=path.resolve().parent)
+        return settings_from(document, folder=Path(os.path.realpath(path)).parent)
 
 
 def key_of(name: str) -> str:

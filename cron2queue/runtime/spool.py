@@ -63,7 +63,7 @@ def replay(path: Path, store: ProducerVerbs) -> list[Enqueued]:
 
     Raises what enqueue raises (the database still away, a queue full): then the rest is kept.
     """
-    if not os.path.exists(path) or path.stat().st_size == 0:  # noqa: PTH110 - Path.exists raises where a folder is closed
+    if not os.path.exists(path) or path.stat().st_size == 0:
         return []
     answers: list[Enqueued] = []
     with _locked(path) as file:

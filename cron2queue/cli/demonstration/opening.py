@@ -1,5 +1,6 @@
 """Where the demonstration takes place."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -17,8 +18,8 @@ def opened(folder: Path | None) -> Stage:
         chosen = Path(tempfile.mkdtemp(prefix="cron2queue-demo-"))
     else:
         chosen = folder.absolute()
-        if chosen.exists() and (not chosen.is_dir() or any(chosen.iterdir())):
+        if os.path.exists(chosen) and (not os.path.isdir(chosen) or any(chosen.iterdir())):
             raise UsageError(f"{chosen} exists and is not an empty folder", remedy="name a folder that does not exist yet")
         chosen.mkdir(parents=True, exist_ok=True)
     width = min(max(shutil.get_terminal_size((100, 24)).columns, NARROWEST), WIDEST)
-    return Stage(folder=chosen.resolve(), width=width, color=sys.stdout.isatty())
+    return Stage(folder=Path(os.path.realpath(chosen)), width=width, color=sys.stdout.isatty())

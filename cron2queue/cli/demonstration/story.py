@@ -87,7 +87,9 @@ def _edit(stage: Stage) -> None:
             job["user"] = me
     path.write_text(tomlkit.dumps(plan), encoding="utf-8")
     stage.run("convert", "crontab", "--into", "c2q", "--logs", "logs", "--timezone", ZONE, "--at", AT, "--quiet", show=False)
-    stage.require((stage.folder / "c2q/handlers/export_feed.py").is_file(), "the edited plan made no handler for export-feed")
+    stage.require(
+        os.path.isfile(stage.folder / "c2q/handlers/export_feed.py"), "the edited plan made no handler for export-feed"
+    )
     stage.run("migrate", "up", "--plan", "c2q/cron2queue.toml")
 
 
@@ -160,7 +162,7 @@ def _revive(stage: Stage) -> None:
     stage.run("dead", "requeue", *plan, "--kind", BROKEN)
     _drain(stage)
     stage.require(_jobs(stage)[BROKEN]["state"] == "succeeded", "the requeued job did not succeed")
-    stage.require((stage.folder / "srv/var/feed.csv").is_file(), "the requeued job wrote no feed")
+    stage.require(os.path.isfile(stage.folder / "srv/var/feed.csv"), "the requeued job wrote no feed")
 
 
 def _end(stage: Stage) -> None:

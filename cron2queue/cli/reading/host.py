@@ -54,7 +54,7 @@ class Host:
 
     def own_path(self, path: Path) -> Path:
         """How the host itself names this path: from its own root on."""
-        for top in (self.top, self.top.resolve()):
+        for top in (self.top, Path(os.path.realpath(self.top))):
             if path.is_relative_to(top):
                 return Path("/", path.relative_to(top))
         return path

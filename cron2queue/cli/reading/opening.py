@@ -91,14 +91,6 @@ def _read_descriptor(path: Path) -> bytes:
         raise _refusal(path, error) from error
 
 
-def is_folder(path: Path) -> bool:
-    """Whether it is a folder, as far as that can be known: what cannot be looked at is told when it is read."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def read_stream(stream: IO[bytes]) -> bytes:
     """All of standard input, within the limit."""
     return _bounded(stream, "-")

@@ -179,9 +179,9 @@ def application_beside(plan: Path) -> Celery:
 
     Raises UsageError when that file cannot be loaded or holds no `app`.
     """
-    path = plan.resolve().with_name(f"{APPLICATION}.py")
+    path = Path(os.path.realpath(plan)).with_name(f"{APPLICATION}.py")
     spec = spec_from_file_location(APPLICATION, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if spec is None or spec.loader is None or not os.path.isfile(path):
         return application(plan)
     module = module_from_spec(spec)
     sys.path.insert(0, str(path.parent))  # as Celery does with the folder that it is started in

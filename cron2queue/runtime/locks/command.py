@@ -43,7 +43,7 @@ def perform(
     for word, words in ((policy, Policy), (scope, Scope)):
         if word not in tuple(words):
             raise UsageError(f"{word!r} is none of {', '.join(words)}", remedy=f"write {' or '.join(words)}")
-    project = read_settings(plan).project if plan is not None and plan.is_file() else ProjectSettings()
+    project = read_settings(plan).project if plan is not None and os.path.isfile(plan) else ProjectSettings()
     logging.getLogger("cron2queue.lock").addHandler(logging.NullHandler())
     place = lock_folder(folder, os.environ, project.lock_folder)
     try:

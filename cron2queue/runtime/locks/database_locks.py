@@ -4,6 +4,7 @@ The lock lives and dies with the connection, so the connection is asked again an
 server that was restarted has forgotten it, and then the command must not go on unlocked.
 """
 
+import os
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,6 @@ def take(url: str, prefix: str, name: str, *, wait: bool) -> HeldLock:
 def _take_beside(address: Address, name: str, *, wait: bool) -> SqliteLock:
     if not address.database:
         raise LockTrouble("a database in memory can hold no lock for others", remedy="name a file: sqlite:///jobs.db")
-    file = Path(address.database).resolve()
+    file = Path(os.path.realpath(address.database))
     folder = locking.open_folder(file.with_name(file.name + ".locks"))
     return SqliteLock(folder, locking.lock_file(folder, name, wait=wait))

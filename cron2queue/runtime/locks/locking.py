@@ -228,7 +228,7 @@ def _write_counts(descriptor: int, skips: Skips) -> None:
 def skips_in(folder: Path) -> dict[str, Skips]:
     """The counts of all locks in a folder, by name; empty when there is no such folder."""
     found: dict[str, Skips] = {}
-    for path in sorted(folder.glob("*.skips")) if folder.is_dir() else []:
+    for path in sorted(folder.glob("*.skips")) if os.path.isdir(folder) else []:
         with suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:

@@ -4,11 +4,11 @@ Connections come from the runtime's own drivers, with the same isolation, charac
 SQLAlchemy only writes the statements.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
@@ -64,7 +64,7 @@ def source(url: str) -> Source:
 
 def _must_exist(address: Address) -> None:
     """A look must not leave an empty database behind where someone mistyped a path."""
-    if address.family == "sqlite" and address.database and not Path(address.database).is_file():
+    if address.family == "sqlite" and address.database and not os.path.isfile(address.database):
         raise DatabaseUnavailable(
             f"there is no SQLite file {address.database}",
             remedy="name the plan with --plan, or the database with --database; cron2queue migrate up makes a new one",

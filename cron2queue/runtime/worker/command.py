@@ -74,7 +74,7 @@ def run_command(
 
 def _folder(home: str) -> str:
     """A user without a home still has jobs: Debian's cron stays where it is and runs them, so the root must do."""
-    return home if os.path.isdir(home) else "/"  # noqa: PTH112 - Path.is_dir raises where a folder is closed
+    return home if os.path.isdir(home) else "/"
 
 
 def cron_environment(

@@ -61,7 +61,7 @@ def queue_of(text: str) -> tuple[str, int]:
 def options_of(arguments: argparse.Namespace, environment: "os._Environ[str] | dict[str, str]") -> WorkerOptions:
     """The worker that the command line asks for. Raises UsageError or InputError."""
     plan: Path | None = arguments.plan
-    if plan is None and Path(PLAN_NAME).is_file():
+    if plan is None and os.path.isfile(PLAN_NAME):
         plan = Path(PLAN_NAME)
     settings = read_settings(plan) if plan is not None else Settings(folder=Path.cwd())
     for name in ("threads", "grace", "lease", "poll", "recycle_jobs", "recycle_bytes", "recycle_seconds"):

@@ -80,7 +80,7 @@ def _hint(descriptor: int, *, early: bool = False) -> Hint:
 
 def watch_writes(path: Path) -> int | None:
     """An inotify(7) descriptor that becomes readable when the file is written to; None where there is no inotify."""
-    if not path.exists():
+    if not os.path.exists(path):
         return None
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor: int = libc.inotify_init1(_IN_NONBLOCK_CLOEXEC)

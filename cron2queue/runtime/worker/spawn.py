@@ -185,4 +185,4 @@ def home_of(user: str | None) -> tuple[str, str]:
 
 def is_runnable(path: Path) -> bool:
     """Whether the file is there and may be executed by this user."""
-    return path.is_file() and os.access(path, os.X_OK)
+    return os.path.isfile(path) and os.access(path, os.X_OK)

@@ -57,7 +57,7 @@ class SqliteDriver(Driver):
 
     def exists(self) -> bool:
         """Whether the file is there."""
-        return os.path.exists(self.address.database)  # noqa: PTH110 - on every producer's way, where pathlib is dear
+        return os.path.exists(self.address.database)
 
     def create(self) -> bool:
         """Make an empty file, which SQLite takes for an empty database."""
