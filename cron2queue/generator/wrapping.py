@@ -17,10 +17,12 @@ FLOCK, TIMEOUT, LOGGER = "/usr/bin/flock", "/usr/bin/timeout", "/usr/bin/logger"
 BUSY = 75
 POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
 
-_WORD = r"""(?:[A-Za-z0-9_./:,=@+-]|"[A-Za-z0-9_./:,=@+ -]*"|'[^'\\]*')+"""
+# Possessive: what is read as a word is never read again in another way, so that no command takes time with its length's
+# power. A number before < or > is no word: it names a descriptor.
+_WORD = r"""(?![0-9]++[<>])(?:[A-Za-z0-9_./:,=@+-]++|"[A-Za-z0-9_./:,=@+ -]*+"|'[^'\\]*+')++"""
 _SIMPLE = re.compile(
-    rf"""(?P<cd>cd[ \t]+{_WORD}[ \t]+&&[ \t]+)?(?P<words>/?[a-z][A-Za-z0-9_./+-]*(?:[ \t]+{_WORD})*)"""
-    rf"""(?P<redirections>(?:[ \t]*(?:[12]?>>?[ \t]*{_WORD}|[12]>&[12]|<[ \t]*{_WORD}))*)[ \t]*\Z"""
+    rf"""(?P<cd>cd[ \t]++{_WORD}[ \t]++&&[ \t]++)?(?P<words>/?[a-z][A-Za-z0-9_./+-]*+(?:[ \t]++{_WORD})*+)"""
+    rf"""(?P<redirections>(?:[ \t]*+(?:[12]?>>?[ \t]*+{_WORD}|[12]>&[12]|<[ \t]*+{_WORD}))*+)[ \t]*\Z"""
 )
 # Words that only a shell can run: reserved words, and built-ins that are no programs of their own.
 _SHELL_ONLY = frozenset(

@@ -68,6 +68,35 @@ def test_a_guarded_command_does_what_it_did(command: str, tmp_path: Path, userla
     assert (wrapped.stdout, wrapped.stderr, wrapped.returncode) == (plain.stdout, plain.stderr, plain.returncode)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls nothing 2>/dev/null",
+        "ls nothing 2>err",
+        "ls nothing . 2>>err >out",
+        "echo a 2 >out",
+        "echo a '2'>out",
+        "echo a2>out",
+        "echo a 3>third",
+        "cat <given 2>err",
+        "cat <given 1>out 2>&1",
+    ],
+)
+def test_redirections_lead_where_they_led(command: str, tmp_path: Path, userland: Userland) -> None:
+    wrapped = guarded(command, guard(tmp_path), shell="/bin/sh", userland=userland)
+    assert _left_by(wrapped, tmp_path / "wrapped", tmp_path, userland) == _left_by(
+        command, tmp_path / "plain", tmp_path, userland
+    )
+
+
+def _left_by(command: str, folder: Path, tmp_path: Path, userland: Userland) -> tuple[object, ...]:
+    """What a command prints and leaves in a folder with one file in it."""
+    folder.mkdir()
+    (folder / "given").write_text("given\n")
+    ran = run(f"cd {folder}; {command}", tmp_path, userland)
+    return ran.stdout, ran.stderr, ran.returncode, {file.name: file.read_text() for file in folder.iterdir()}
+
+
 def test_a_second_start_is_skipped_with_status_75_while_the_first_lives(tmp_path: Path, userland: Userland) -> None:
     lock = tmp_path / "job.lock"
     holder = subprocess.Popen(
@@ -130,6 +159,11 @@ def test_the_lock_form_is_the_documented_one() -> None:
 )
 def test_what_needs_a_shell_is_not_taken_for_a_single_program(command: str) -> None:
     assert simple(command) is None
+
+
+@pytest.mark.parametrize("again", [">11", " >11", " 1", " a", " \t", "'a'", '"a"', "'", '"a', " <a", "1", "cd a && "])
+def test_a_command_that_is_nearly_a_single_program_is_told_from_one_in_one_reading(again: str) -> None:
+    assert simple(f"a {again * 20_000}!") is None  # read anew at each place, it would not end
 
 
 def test_a_single_program_keeps_folder_words_and_redirections() -> None:
