@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterator
 
 from cron2queue.analyser.daemons import DAEMONS
+from cron2queue.analyser.example_evidence import measured
 from cron2queue.analyser.registry import all_rules
 from cron2queue.analyser.rule import ALL, Example, Rule
 
@@ -66,7 +67,7 @@ def _example(each: str | Example) -> Iterator[str]:
         known.append("a user's crontab")
     if example.path not in ("/etc/cron.d/shop", "/var/spool/cron/crontabs/root", "/var/spool/cron/crontabs/deploy"):
         known.append(example.path)
-    known += [_measured(line, facts) for line, facts in example.evidence.items() if facts]
+    known += measured(example)
     if example.host is not None:
         known.append("on the host itself")
     if example.zone != "Europe/Berlin":
@@ -76,11 +77,6 @@ def _example(each: str | Example) -> Iterator[str]:
     for path, text in example.others:
         yield f"and {path}:\n"
         yield f"```text\n{_visible(text)}\n```\n"
-
-
-def _measured(line: int, facts: object) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in dict(facts).items())  # type: ignore[call-overload]
-    return f"measured for line {line}: {said}"
 
 
 def _examples(title: str, examples: tuple[str | Example, ...]) -> Iterator[str]:
