@@ -7,6 +7,7 @@ from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
+from cron2queue.analyser.wording import listed
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 _MONTHS = "January February March April May June July August September October November December"
@@ -20,7 +21,7 @@ def _impossible_day(entry: Entry) -> str:
     days = [day for day in range(1, 32) if calendar.days >> day & 1]
     months = [MONTHS[month - 1] for month in range(1, 13) if calendar.months >> month & 1]
     if len(days) == 1 and 0 < len(months) <= 4:
-        return f"there is no {days[0]} {' or '.join(months)}"
+        return f"there is no {days[0]} {listed(months, last='or')}"
     return "none of its months has such a day"
 
 

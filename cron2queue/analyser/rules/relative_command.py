@@ -48,16 +48,16 @@ class RelativeCommand(EntryRule):
         "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n0 4 * * * root service nginx reload\n",
         "*/5 * * * * www-data cd /var/www/shop && php cron/import.php\n",
         "0 4 * * * root rsync -a /a /b\n",
+        "@reboot root /bin/bash -c 'perms=(`/usr/sbin/dpkg-statoverride --list /run/munin`); chown ${perms[0]} /run/munin'\n",
     )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """The job's own program, and the script that an interpreter is given."""
-        main = main_invocation(entry.command)
+        main, home = main_invocation(entry.command), entry.environment.get("HOME") or "the user's home"
         if main is None or main.wrapped_by("ssh", "docker", "podman", "docker-compose", "chroot", "su", "sudo", "runuser"):
             return
-        told = self._program(main, entry.environment.get("PATH") or daemon(file.dialect).path) or self._script(
-            main, entry.command
-        )
+        path = entry.environment.get("PATH") or daemon(file.dialect).path
+        told = self._program(main, path) or self._script(main, entry.command, home)
         if told is not None:
             message, remedy, severity = told
             yield self.at_entry(
@@ -67,7 +67,7 @@ class RelativeCommand(EntryRule):
                 message,
                 remedy,
                 severity=severity,
-                evidence=f"PATH={entry.environment.get('PATH') or daemon(file.dialect).path}, folder: the user's home",
+                evidence=f"PATH={path}, folder: {home}",
             )
 
     def _program(self, main: Invocation, path: str) -> tuple[str, str, Severity] | None:
@@ -85,16 +85,16 @@ class RelativeCommand(EntryRule):
             return message, "write its absolute path, or set PATH at the top of the file", Severity.WARNING
         return None
 
-    def _script(self, main: Invocation, command: str) -> tuple[str, str, Severity] | None:
+    def _script(self, main: Invocation, command: str, home: str) -> tuple[str, str, Severity] | None:
         script, _ = script_and_arguments(main)
-        relative = "/" in script and not script.startswith(("/", "~", "$", "-", "http"))
+        relative = "/" in script and not script.startswith(("/", "~", "$", "`", "-", "http"))
         lonely = interpreter(main) is not None and script is not main.path and "/" not in script and "." in script
         if not (relative or lonely) or any(each.texts[:1] == ("cd",) for each in read_command(command).commands):
             return None
         if interpreter(main) == "python" and "-m" in main.words:
             return None
         return (
-            f"{script} is looked for in the user's home",
+            f"{script} is looked for in {home}",
             "write its absolute path, or begin with cd /FOLDER &&",
             Severity.NOTE,
         )

@@ -14,7 +14,7 @@ _EVEN = {60: "1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30", 24: "1, 2, 3, 4, 6, 8 or 
 
 
 class UnevenStep(EntryRule):
-    """A step that is no interval: counting begins anew with each hour, day or month.
+    """A step that is no interval: counting begins anew with each hour, day, week or month.
 
     Why it matters
         `*/7` in the minutes is not "every 7 minutes" but :00, :07 ... :56, and then :00 again, 4 minutes later. `*/90` is
@@ -37,12 +37,14 @@ class UnevenStep(EntryRule):
         "*/45 * * * * root /opt/a.sh\n",
         "0 */5 * * * root /opt/a.sh\n",
         "0 3 */2 * * root /opt/a.sh\n",
+        "0 3 * * */2 root /opt/a.sh\n",
     )
     good = (
         "*/5 * * * * root /opt/a.sh\n",
         "*/60 * * * * root /opt/a.sh\n",
         "0 */6 * * * root /opt/a.sh\n",
         "0 8-18/3 * * * root /opt/a.sh\n",
+        "0 3 * * */7 root /opt/a.sh\n",
     )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
@@ -62,16 +64,16 @@ class UnevenStep(EntryRule):
         calendar, unit = calendar_of(entry), _UNITS[index]
         if calendar is None or step < 2:
             return None
-        if index == 2:
+        if index == 2 or (index == 4 and step < size):
             return (
-                f"{text} is no interval of {step} days: it begins anew each month, so that the gap at its end differs",
+                f"{text} is no interval of {step} days: it begins anew each {_NEXT[index]}, so that the gap at its end differs",
                 "if the interval matters, count the days inside the command",
                 Severity.NOTE,
             )
         if step > size:
             message = f"{text} is no interval of {step} {unit}s: it names {NAMES[index]} {low} only"
             return message, f"write {low}, or another interval", Severity.WARNING
-        if index == 4 or size % step == 0:
+        if size % step == 0:
             return None
         last = low + (size - 1) // step * step
         whole = _NEXT[index].removeprefix("full ")
