@@ -92,14 +92,21 @@ def _queue(queue: QueueView, alerts: AlertSettings, *, served: bool) -> Iterator
     yield _dead(queue, own.dead)
     yield _refused(queue, own.refused)
     yield _lease_lost(queue, own.lease_lost)
-    ready = queue.count("ready")
-    if own.no_worker and ready.n and not served and not queue.paused:
-        text = f"{ready} ready, and no worker is alive for this queue"
+    stuck = _stuck(queue)
+    if own.no_worker and stuck and not served:
+        text = f"{stuck}, and no worker is alive for this queue"
         remedy = f"start one: cron2queue worker --queue {queue.queue}"
         yield Judgement(level=Level.CRITICAL, check="no-worker", subject=queue.queue, text=text, remedy=remedy)
     if queue.paused:
         remedy = f"cron2queue queues resume {queue.queue}"
         yield Judgement(level=Level.WARNING, check="paused", subject=queue.queue, text=queue.pause, remedy=remedy)
+
+
+def _stuck(queue: QueueView) -> str:
+    """What only a worker can move on: what waits, unless the queue is paused, and what a worker that stopped left behind."""
+    waits = () if queue.paused else ((queue.count("ready"), "ready"), (queue.due, "due"))
+    jobs = (*waits, (queue.held, "left by a worker that stopped"))
+    return ", ".join(f"{count} {word}" for count, word in jobs if count.n)
 
 
 def _age(queue: QueueView, threshold: Threshold) -> Judgement:

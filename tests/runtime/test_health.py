@@ -66,6 +66,17 @@ def test_ready_jobs_without_a_living_worker_are_critical_unless_the_queue_is_pau
     assert bad(waiting, workers=(), alerts=quiet) == {}
 
 
+def test_jobs_that_are_due_and_jobs_of_a_stopped_worker_need_a_living_one_too() -> None:
+    assert bad(queue(due=Count(n=1)), workers=()) == {"no-worker": Level.CRITICAL}
+    assert bad(queue(due=Count(n=1), counts={"running": 1})) == {}
+    for state in ("running", "cancel_requested"):
+        left = queue(counts={state: 1}, paused=True)
+        assert bad(left, workers=(worker(alive=False),)) == {"no-worker": Level.CRITICAL, "paused": Level.WARNING}
+    both = StatusView(at=NOW, database="d", queues=(queue(due=Count(n=2), counts={"ready": 1, "running": 3}),))
+    texts = [judgement.text for judgement in troubles(judge(both, DEFAULTS))]
+    assert texts == ["1 ready, 2 due, 3 left by a worker that stopped, and no worker is alive for this queue"]
+
+
 def test_dead_jobs_warn() -> None:
     assert bad(queue(counts={"dead": 1})) == {"dead": Level.WARNING}
 

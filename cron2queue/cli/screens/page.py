@@ -182,7 +182,7 @@ def _queue(queue: QueueView, judgements: Sequence[Judgement]) -> PageQueue:
 
 def _figures(queue: QueueView) -> Iterator[Figure]:
     yield Figure(name="ready", value=str(queue.count("ready")), loud=queue.over_depth)
-    running = str(queue.count("running") + queue.count("cancel_requested"))
+    running = str(queue.held)
     yield Figure(name="running", value=f"{running} of {queue.concurrency}" if queue.concurrency else running)
     yield Figure(name="scheduled", value=str(queue.count("scheduled")))
     if queue.count("blocked").n:

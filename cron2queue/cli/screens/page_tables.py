@@ -79,7 +79,7 @@ def _worker(worker: WorkerView) -> tuple[TableCell, ...]:
     if worker.holds.n > len(worker.running[:8]):
         running += f" and {plural(worker.holds.n - len(worker.running[:8]), 'more job')}"
     beat = "-" if worker.beat_age is None else f"{duration(worker.beat_age)} ago"
-    silent = "silent; its jobs are rescued by another worker"
+    silent = "silent: another worker of its queues takes its jobs back"
     return (
         TableCell(f"{shown(worker.host)}:{worker.pid}", "name" if worker.alive else "name bad"),
         TableCell(shown(", ".join(worker.queues)), "soft"),

@@ -63,7 +63,6 @@ def _row(queue: QueueView, canvas: Canvas) -> list[Cell]:
     age, limit = queue.oldest_ready_seconds, queue.age_limit
     used = (age or 0.0) / limit if limit else 0.0
     alarm = "bold red" if queue.over_age else "yellow" if used > 0.5 else ""
-    running = queue.count("running") + queue.count("cancel_requested")
     return [
         Cell(shown(queue.queue), "bold"),
         Cell(canvas.bar(used) if limit else "", alarm or "green"),
@@ -72,7 +71,7 @@ def _row(queue: QueueView, canvas: Canvas) -> list[Cell]:
         Cell(str(queue.count("ready")), "bold red" if queue.over_depth else ""),
         Cell(str(queue.count("scheduled"))),
         Cell(str(queue.count("blocked"))),
-        Cell(str(running) + (f"/{queue.concurrency}" if queue.concurrency else "")),
+        Cell(str(queue.held) + (f"/{queue.concurrency}" if queue.concurrency else "")),
         Cell(str(queue.count("dead")), "red" if queue.count("dead").n else ""),
         Cell(_remark(queue), "yellow"),
     ]

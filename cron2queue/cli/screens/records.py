@@ -70,11 +70,12 @@ def alert_record(judgement: Judgement) -> dict[str, Any]:
 def queue_record(queue: QueueView) -> dict[str, Any]:
     """One queue. `capped` names the counts that stopped at the number shown."""
     counts = {name: queue.count(name) for name in _COUNTED}
-    counts["running"] = counts["running"] + queue.count("cancel_requested")
+    counts["running"] = queue.held
     return {
         "queue": queue.queue,
         "paused": queue.paused,
         **{name: count.n for name, count in counts.items()},
+        "due": queue.due.n,
         "capped": [name for name, count in counts.items() if count.capped],
         "oldest_ready_seconds": seconds(queue.oldest_ready_seconds),
         "limit_seconds": queue.age_limit,

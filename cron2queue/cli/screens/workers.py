@@ -41,7 +41,7 @@ def _row(worker: WorkerView) -> list[Cell]:
         Cell(f"{duration(worker.beat_age)} ago" if worker.beat_age is not None else "-", "" if worker.alive else "bold red"),
         Cell(size(worker.rss_bytes)),
         Cell(str(worker.holds)),
-        Cell("" if worker.alive else "silent: its jobs are rescued by another worker", "red"),
+        Cell("" if worker.alive else "silent: another worker of its queues takes its jobs back", "red"),
     ]
 
 

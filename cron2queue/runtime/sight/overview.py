@@ -52,6 +52,10 @@ class Overview:
         return figures.counted(self.connection, self.tables, self.now, ("lease_lost", "refused", "duplicates"))
 
     @cached_property
+    def _due(self) -> Mapping[str, tuple[datetime, Count]]:
+        return queues.due(self.connection, self.tables, self.now)
+
+    @cached_property
     def _queues(self) -> tuple[QueueView, ...]:
         rows = queues.settings(self.connection, self.tables)
         sampled = figures.recent(self.connection, self.tables, self.now)
@@ -78,9 +82,11 @@ class Overview:
     def _filled(self, view: QueueView) -> QueueView:
         """With what lies in it, counted as far as its depth limit reaches."""
         counts = queues.counts(self.connection, self.tables, view.queue, max(self.cap, view.depth_limit or 0))
-        since = queues.oldest_ready(self.connection, self.tables, view.queue, counts["ready"])
+        ready_since = queues.oldest_ready(self.connection, self.tables, view.queue, counts["ready"])
+        due_since, due = self._due.get(view.queue, (None, Count()))
+        since = min((each for each in (ready_since, due_since) if each is not None), default=None)
         age = None if since is None else max(0.0, (self.now - since).total_seconds())
-        return replace(view, counts=counts, oldest_ready_seconds=age)
+        return replace(view, counts=counts, due=due, oldest_ready_seconds=age)
 
     def _unclaimed(self) -> Iterator[UnclaimedKind]:
         """Only where some worker serves the queue: without any, the queue itself is the trouble."""

@@ -84,6 +84,19 @@ def oldest_ready(connection: Connection, tables: Tables, queue: str, ready: Coun
     return min((each for each in heads if each is not None), default=None)
 
 
+def due(connection: Connection, tables: Tables, now: datetime) -> Mapping[str, tuple[datetime, Count]]:
+    """By queue: since when scheduled jobs are due, and how many. Workers make them ready; where none lives, they stay.
+
+    Among the oldest up to the cap, all queues together.
+    """
+    jobs = tables.jobs.c
+    oldest = select(jobs.queue, jobs.due_at).where(jobs.due_at <= now).order_by(jobs.due_at).limit(COUNT_CAP + 1).subquery()
+    found = select(oldest.c.queue, func.min(oldest.c.due_at), func.count()).group_by(oldest.c.queue)
+    rows = connection.execute(found).all()
+    capped = sum(n for _, _, n in rows) > COUNT_CAP
+    return {queue: (since, Count(n=n, capped=capped)) for queue, since, n in rows}
+
+
 def _heads(connection: Connection, tables: Tables, here: tuple[Any, ...], since: Any) -> Iterator[tuple[Any, Any]]:
     jobs = tables.jobs.c
     priority: int | None = None

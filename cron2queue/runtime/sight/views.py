@@ -67,6 +67,7 @@ class QueueView:
     depth_limit: int | None = None
     concurrency: int | None = None
     counts: Mapping[str, Count]
+    due: Count = NONE  # scheduled jobs whose time has come: no worker has made them ready yet
     kinds: tuple[KindView, ...] = ()
     refused: int = 0  # jobs of the last hour that found the queue full
     duplicates: int = 0  # jobs of the last hour that were there already
@@ -75,6 +76,11 @@ class QueueView:
     def count(self, state: str) -> Count:
         """Jobs of the queue in this state."""
         return self.counts.get(state, NONE)
+
+    @property
+    def held(self) -> Count:
+        """Jobs in the hands of a worker, whether it still lives or not."""
+        return self.count("running") + self.count("cancel_requested")
 
     @property
     def waiting(self) -> Count:

@@ -20,8 +20,8 @@ from cron2queue.runtime.settings import QueueSettings
 from cron2queue.runtime.sight import dead, figures, jobs, listing, overview, queues
 from cron2queue.runtime.sight.inspection import Inspection, JobFilter
 
-ROWS = 24_000  # a third each: dead, succeeded, ready; spread over two queues
-ENOUGH = 3_500  # rows: a scan of the table, of a queue, or of one state in one queue reads more
+ROWS = 40_000  # a quarter each: dead, succeeded, ready, due; spread over two queues
+ENOUGH = 4_500  # rows: a scan of the table, of a queue, or of one state in one queue reads more
 STEPS_PER_ROW = 10  # of SQLite's virtual machine
 
 Statement = tuple[str, Any]
@@ -34,10 +34,12 @@ def fill(database: Database) -> None:
     accept(store, 50, key=None)
     accept(store, 50, key=None, queue="mail")
     multiply(database, ROWS)
-    modulo = "id % 3" if database.name == "sqlite" else "MOD(id, 3)"
+    modulo = "id % 4" if database.name == "sqlite" else "MOD(id, 4)"
     ended = "finished_at = {now} - 9000000 * id, ready_at = NULL"
     database.change(f"UPDATE {{jobs}} SET state = 'dead', message = 'x', {ended} WHERE {modulo} = 0")
     database.change(f"UPDATE {{jobs}} SET state = 'succeeded', {ended} WHERE {modulo} = 1")
+    late = "state = 'scheduled', ready_at = NULL, due_at = {now} - 1000 * id"
+    database.change(f"UPDATE {{jobs}} SET {late} WHERE {modulo} = 3")
     database.change("UPDATE {jobs} SET owner = ? WHERE id <= 100", (b"anna",))
     record = "INSERT INTO {attempts} (job_id, run, number, lease, ended_at, outcome) SELECT id, 1, 1, 'l', finished_at, 'done' "
     database.change(record + "FROM {jobs} WHERE finished_at IS NOT NULL")
@@ -161,8 +163,8 @@ def test_a_look_reads_no_more_rows_when_there_are_more_jobs(crowded: Database, n
 def test_requeueing_by_a_filter_reads_the_dead_and_nothing_else(crowded: Database, wanted: JobFilter) -> None:
     found: list[str] = []
     asked = statements(crowded, lambda look: found.extend(look.dead_ids(wanted)))
-    assert len(found) == (0 if wanted.error else ROWS // 3)
-    assert rows_read(crowded, asked) < 6 * ROWS / 3  # each twice in the index, twice in a table of the server's own, and itself
+    assert len(found) == (0 if wanted.error else ROWS // 4)
+    assert rows_read(crowded, asked) < 6 * ROWS / 4  # each twice in the index, twice in a table of the server's own, and itself
 
 
 def test_a_scan_would_be_noticed(crowded: Database) -> None:

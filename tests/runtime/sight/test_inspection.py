@@ -83,6 +83,19 @@ def test_a_kind_that_nobody_knows_is_told_and_one_without_any_worker_is_not(data
     assert (unclaimed.queue, unclaimed.kind, unclaimed.jobs) == ("default", KIND, Count(n=3))
 
 
+def test_what_is_due_and_made_ready_by_nobody_counts_as_waiting(database: Database) -> None:
+    store = database.store()
+    accept(store, 3, key=None)
+    accept(store, 1, key=None, queue="mail")
+    late = "UPDATE {jobs} SET state = 'scheduled', ready_at = NULL, due_at = {now} + ? WHERE queue = ?"
+    database.change(late, (-600_000_000, "default"))
+    database.change(late, (600_000_000, "mail"))
+    default, mail = look(database).status().queues
+    assert (default.due, default.count("ready"), mail.due) == (Count(n=3), Count(), Count())
+    assert default.oldest_ready_seconds is not None and 590 < default.oldest_ready_seconds < 700
+    assert mail.oldest_ready_seconds is None
+
+
 def test_a_list_is_newest_first_and_goes_on_page_by_page(database: Database) -> None:
     ids = accept(database.store(), 5)
     first = look(database).jobs(JobFilter(limit=2))
