@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from cron2queue.redaction import redact
 from cron2queue.text import safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cron2queue.cli.operation import Operation
     from cron2queue.cutover.preflight import Told
@@ -32,8 +33,21 @@ def manifest_in(folder: Folder) -> Manifest:
 
     data = folder.read(MANIFEST_NAME)
     if data is None:
-        raise UsageError("there is no PLAN.json", remedy="run convert into this folder first", place=str(folder.path))
+        remedy = "name the folder that was given to convert --into"
+        raise UsageError("convert has not made this folder: it holds no PLAN.json", remedy=remedy, place=str(folder.path))
     return read_manifest(data, place=str(folder.path / MANIFEST_NAME))
+
+
+@contextmanager
+def _plan_in(path: Path) -> Iterator[tuple[Folder, Manifest]]:
+    """The folder that convert has made, and what it wrote down there, while nobody else switches by it."""
+    from cron2queue.cutover.switch import sole_use
+    from cron2queue.plan.folder import Folder
+
+    with Folder.open(path.absolute()) as folder:
+        manifest_in(folder)  # in a folder of anybody else's not even a lock is made
+        with sole_use(folder):
+            yield folder, manifest_in(folder)
 
 
 def _shown(text: str) -> str:
@@ -50,11 +64,9 @@ def _difference(switch: Switch) -> str:
 def perform_diff(path: Path, only: Sequence[str]) -> int:
     """Show what apply would change; 1 when it would change anything."""
     from cron2queue.cutover.apply import switches
-    from cron2queue.cutover.switch import sole_use
-    from cron2queue.plan.folder import Folder
 
-    with Folder.open(path.absolute()) as folder, sole_use(folder):
-        found = switches(manifest_in(folder), folder, only)
+    with _plan_in(path) as (folder, manifest):
+        found = switches(manifest, folder, only)
     write_stdout("".join(_difference(each) for each in found))
     return DIFFERS if found else 0
 
@@ -85,8 +97,8 @@ def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
             write_stdout("nothing was changed\n")
             continue
         step = perform(switch, Journal(folder), datetime.now(UTC))
-        names = ", ".join(switch.names)
-        write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {folder.path}/{step.backup}\n")
+        names, backup = ", ".join(switch.names), safe_text(str(folder.path / step.backup))
+        write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {backup}\n")
 
 
 def _plans(found: Sequence[Switch]) -> list[Path]:
@@ -126,11 +138,9 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Make the plan's changes in the live crontabs."""
     from cron2queue.cutover.apply import switches
     from cron2queue.cutover.preflight import ready
-    from cron2queue.cutover.switch import sole_use
-    from cron2queue.plan.folder import Folder
 
-    with Folder.open(path.absolute()) as folder, sole_use(folder):
-        found = switches(manifest_in(folder), folder, only)
+    with _plan_in(path) as (folder, manifest):
+        found = switches(manifest, folder, only)
         plans = _told(found)
         for switch in found:
             ready(switch, plans)
@@ -144,12 +154,10 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
 def perform_rollback(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Take applied changes back."""
     from cron2queue.cutover.rollback import EditedBlock, switches
-    from cron2queue.cutover.switch import sole_use
-    from cron2queue.plan.folder import Folder
 
-    with Folder.open(path.absolute()) as folder, sole_use(folder):
+    with _plan_in(path) as (folder, manifest):
         try:
-            found = switches(manifest_in(folder), folder, only)
+            found = switches(manifest, folder, only)
         except EditedBlock as edited:
             write_stdout(_edit(edited))
             raise

@@ -41,9 +41,12 @@ def test_a_crontab_that_changed_is_refused(folder: Path) -> None:
     assert "run convert again" in ran.err
 
 
-def test_a_folder_without_a_plan_is_a_usage_error(tmp_path: Path) -> None:
-    assert run("diff", str(tmp_path)).status == 2
-    assert run("diff", str(tmp_path / "nowhere")).status == 2
+@pytest.mark.parametrize("command", ["diff", "apply", "rollback"])
+def test_a_folder_that_convert_has_not_made_is_told_as_that_and_nothing_is_made_there(command: str, tmp_path: Path) -> None:
+    ran = run(command, str(tmp_path))
+    assert (ran.status, list(tmp_path.iterdir())) == (2, [])
+    assert "convert has not made this folder" in ran.err and "--into" in ran.err
+    assert run(command, str(tmp_path / "nowhere")).status == 2
 
 
 ME = pwd.getpwuid(os.geteuid()).pw_name  # a worker that is not root serves its own user's jobs only

@@ -232,7 +232,7 @@ def test_a_folder_without_plan_says_so(tmp_path: Path, case: Any) -> None:
     case.folder.mkdir()
     ran = case.run("apply")
     assert ran.returncode == 2
-    assert "run convert" in ran.stderr
+    assert "convert has not made this folder" in ran.stderr
 
 
 def test_damaged_files_are_told_of_by_name(case: Any) -> None:
