@@ -2,7 +2,6 @@
 
 import signal
 import stat
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from cron2queue.cli.operation import Operation, operation
 from cron2queue.cli.schedules import never_came
 from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.records import SCHEMA, alert_record
+from cron2queue.cli.trouble import say as say_aside
 from cron2queue.cli.watching import looked
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain, UsageError
 from cron2queue.runtime.health import Judgement, Level, plugin_output, worst
@@ -21,7 +21,6 @@ from cron2queue.runtime.hooks.notification import Round
 from cron2queue.runtime.sight.views import StatusView
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.trouble import SchemaMismatch
-from cron2queue.text import safe_text
 
 
 class TookTooLong(Cron2QueueError):
@@ -160,12 +159,12 @@ def watch(where: Operation, every: float, *, sleep: Any) -> None:
             with where.store() as store:
                 failed = [each for each in told(where, store, status, judgements) if each.level is not Level.OK]
             for each in failed:
-                print(f"cron2queue: hook {safe_text(each.subject)}: {safe_text(each.text)}", file=sys.stderr, flush=True)
+                say_aside(f"hook {each.subject}: {each.text}")
         except UsageError:
             raise
         except Cron2QueueError as away:
             trouble = away.message
         if trouble and trouble != troubled:
-            print(f"cron2queue: {safe_text(trouble)}; trying again", file=sys.stderr, flush=True)
+            say_aside(f"{trouble}; trying again")
         troubled = trouble
         sleep(every)

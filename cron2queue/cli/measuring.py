@@ -1,7 +1,6 @@
 """`metrics`: one look as Prometheus text, to stdout, into a textfile, or for whoever scrapes."""
 
 import socket
-import sys
 from pathlib import Path
 
 import psutil
@@ -9,12 +8,12 @@ import psutil
 from cron2queue.cli.operation import Operation
 from cron2queue.cli.schedules import missed_ticks
 from cron2queue.cli.screens.canvas import put
+from cron2queue.cli.trouble import say
 from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.runtime.metrics.collecting import Facts, down, families
 from cron2queue.runtime.metrics.endpoint import Endpoint, address_of, is_loopback
 from cron2queue.runtime.metrics.exposition import render, write_textfile
 from cron2queue.runtime.sight.views import WorkerView
-from cron2queue.text import safe_text
 
 COUNTED = 100_000  # of each queue and state: a graph of depth needs more than a screen
 
@@ -74,7 +73,7 @@ def listen(operation: Operation, address: str) -> None:
     endpoint = Endpoint(host, port, lambda: _always(operation))
     where = f"http://{host}:{endpoint.server_address[1]}/metrics"
     warning = "" if is_loopback(host) else "; everybody who reaches this address can read it"
-    print(f"cron2queue: metrics at {where}{warning}", file=sys.stderr, flush=True)
+    say(f"metrics at {where}{warning}")
     endpoint.serve_forever()
 
 
@@ -82,5 +81,5 @@ def _always(operation: Operation) -> str:
     try:
         return text_of(operation)
     except Cron2QueueError as away:
-        print(f"cron2queue: {safe_text(away.message)}", file=sys.stderr, flush=True)
+        say(away.message)
         return render(down())

@@ -15,10 +15,11 @@ from cron2queue.cli.screens.canvas import as_json, canvas, put, styled
 from cron2queue.cli.screens.page import status_page, trouble_page
 from cron2queue.cli.screens.records import status_record
 from cron2queue.cli.screens.status import status_lines
+from cron2queue.cli.screens.words import shown
+from cron2queue.cli.trouble import say
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, TryAgain
 from cron2queue.runtime.health import Judgement, judge
 from cron2queue.runtime.sight.views import COUNT_CAP, StatusView
-from cron2queue.text import safe_text
 
 
 def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
@@ -86,7 +87,7 @@ def repeated(show: Show, every: float, *, live: bool) -> None:
         try:
             show.put()
         except (DatabaseUnavailable, TryAgain) as trouble:
-            print(f"cron2queue: {safe_text(trouble.message)}; trying again", file=sys.stderr)
+            say(f"{trouble.message}; trying again")
         time.sleep(every)
 
 
@@ -103,8 +104,4 @@ def _or_trouble(show: Show) -> str:
     try:
         return show.render()
     except (DatabaseUnavailable, TryAgain) as trouble:
-        return _said(trouble)
-
-
-def _said(trouble: Cron2QueueError) -> str:
-    return f"{safe_text(trouble.message)}\n\ntrying again"
+        return f"{shown(trouble.message)}\n\ntrying again"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cron2queue.cli.trouble import exit_status_of
+from cron2queue.cli.watching import Show, repeated
 from cron2queue.errors import DatabaseUnavailable
 
 
@@ -78,3 +79,15 @@ def test_all_commands_are_known_where_the_first_word_is_none(words: list[str]) -
 def test_a_word_that_is_no_command_is_told_so() -> None:
     ran = subprocess.run([sys.executable, "-m", "cron2queue", "expalin"], capture_output=True, text=True)
     assert (ran.returncode, "No such command" in ran.stderr) == (2, True)
+
+
+def test_a_watch_that_tries_again_keeps_secrets_to_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    told = iter([DatabaseUnavailable("mysql://shop:Geheim2019@db/shop does not answer", remedy="wait"), KeyboardInterrupt()])
+
+    def render() -> str:
+        raise next(told)
+
+    with pytest.raises(KeyboardInterrupt):
+        repeated(Show(render=render, output=None), 0.0, live=False)
+    said = capsys.readouterr().err
+    assert "does not answer; trying again" in said and "Geheim2019" not in said
