@@ -138,4 +138,9 @@ def restart_workers(act: Act) -> None:
     """`workers restart`."""
     with act.where.store() as store:
         store.restart_workers(by=act.by)
-    _tell(act, {"restart": True}, "every worker that runs now stops after its jobs; its service manager starts it anew")
+    with act.where.inspection() as inspection:
+        alive = sum(worker.alive for worker in inspection.workers())
+    who = "1 worker stops after its jobs" if alive == 1 else f"{alive:,} workers stop after their jobs"
+    none = "no worker runs now, so that there is none to restart: `cron2queue worker` starts one"
+    said = f"{who}; the service manager starts the new code" if alive else none
+    _tell(act, {"restart": True, "workers": alive}, said)

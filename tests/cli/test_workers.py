@@ -31,3 +31,13 @@ def test_restart_raises_the_mark_that_workers_watch_and_is_recorded(database: Da
     assert run("workers", "restart", "--by", "anna", "--database", database.url).status == 0
     assert database.value("SELECT restart_mark FROM {controls}") == before + 1
     assert database.rows("SELECT done_by, verb FROM {operations}") == [("anna", "restart-workers")]
+
+
+def test_restart_says_how_many_workers_it_reaches_and_that_there_is_none(sqlite_database: Database) -> None:
+    restart = ("workers", "restart", "--database", sqlite_database.url)
+    assert "no worker runs now" in run(*restart).out and run(*restart, "--format", "json").json["workers"] == 0
+    store = sqlite_database.store()
+    register(store, "w1")
+    assert "1 worker stops after its jobs" in run(*restart).out
+    register(store, "w2")
+    assert "2 workers stop after their jobs" in run(*restart).out
