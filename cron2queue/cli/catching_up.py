@@ -5,22 +5,17 @@ the newest `missed-limit` of them, one after another. The key of a tick is its n
 that comes late, a second host or a second call make no second job.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from cron2queue.cli.operation import Operation
-from cron2queue.cli.schedules import MOST_COUNTED, due_after, producing, zone_of
+from cron2queue.cli.schedules import job_of, missing, producing
 from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.records import moment
 from cron2queue.cli.screens.words import plural, shown
 from cron2queue.errors import UsageError
-from cron2queue.runtime.jobs import NewJob
-from cron2queue.runtime.producer import tick_of
-from cron2queue.runtime.settings import JobSettings, Missed, Overlap
+from cron2queue.runtime.settings import JobSettings, Missed
 from cron2queue.runtime.store import Store
-from cron2queue.runtime.verbs.ticking import Ticked, minute_of, to_catch_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,23 +43,12 @@ def catch_up(operation: Operation, format: str) -> None:
 
 
 def _caught_up(operation: Operation, store: Store, job: JobSettings, now: datetime) -> CaughtUp | None:
-    last = store.last_tick(tick_of(job, now))
-    if last is None:
+    found = missing(operation, store, job, now)
+    if not found.missed:
         return None
-    due = [minute_of(fire) for fire in islice(due_after(job, last, now, zone_of(operation)), MOST_COUNTED)]
-    if not due:
-        return None
-    chosen = to_catch_up(due, last, now, job.missed, job.missed_limit) if job.missed is not Missed.SKIP else []
-    made = tuple(each.enqueued.public_id for each in _ticked(store, job, chosen) if each.enqueued is not None)
-    return CaughtUp(name=job.name, policy=job.missed, missed=len(due), jobs=made)
-
-
-def _ticked(store: Store, job: JobSettings, chosen: list[datetime]) -> Iterator[Ticked]:
-    template = NewJob(kind=job.kind, queue=job.queue, priority=job.priority, max_attempts=job.max_attempts)
-    for nominal in chosen:
-        tick = tick_of(job, nominal)
-        in_order = job.missed is Missed.ALL and tick.overlap is not Overlap.PARALLEL
-        yield store.tick(replace(tick, overlap=Overlap.QUEUE) if in_order else tick, template)
+    answers = [store.tick(tick, job_of(job)) for tick in found.wanted]
+    made = tuple(each.enqueued.public_id for each in answers if each.enqueued is not None)
+    return CaughtUp(name=job.name, policy=job.missed, missed=found.missed, jobs=made)
 
 
 def _sentence(done: CaughtUp) -> str:

@@ -2,10 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +11,6 @@ import typer
 if TYPE_CHECKING:
     from cron2queue.cli.operation import Operation
     from cron2queue.runtime.producer import Wish
-    from cron2queue.runtime.settings import JobSettings
-    from cron2queue.runtime.store import Store
-
-_MOST = 100_000
 
 
 def enqueue(options: Mapping[str, Any], *, missed: bool, plan: Path | None, database: str | None) -> None:
@@ -41,47 +34,27 @@ def enqueue(options: Mapping[str, Any], *, missed: bool, plan: Path | None, data
 
 def _with_missed(where: "Operation", wish: "Wish", name: str | None, now: datetime) -> Iterator["Wish"]:
     """The wish itself; a tick comes after those that its plan wants all of. (`once` is done by the tick itself.)"""
+    from cron2queue.cli.schedules import in_turn, missing, producing
     from cron2queue.runtime.settings import Missed
 
-    job = where.settings.jobs.get(name) if where.settings is not None and name is not None else None
-    if wish.tick is not None and job is not None and job.missed is Missed.ALL:
-        with closing(_store(where)) as store:
-            times = [nominal for nominal in _missed(where, store, job, now) if nominal < wish.tick.nominal]
-        for nominal in times:
-            yield replace(wish, tick=replace(wish.tick, nominal=nominal), job=replace(wish.job, public_id=None))
-    yield wish
+    job = next((each for each in producing(where) if each.name == name), None)
+    if wish.tick is None or job is None or job.missed is not Missed.ALL:
+        yield wish
+        return
+    with where.store() as store:
+        before = [tick for tick in missing(where, store, job, now).wanted if tick.nominal < wish.tick.nominal]
+    for tick in before:
+        yield wish.but(tick=tick, job=wish.job.but(public_id=None))
+    yield wish.but(tick=in_turn(job, wish.tick)) if before else wish
 
 
 def _all_missed(where: "Operation", now: datetime) -> Iterator["Wish"]:
     """One wish for each tick that was missed, of every job whose plan does not skip them."""
-    from cron2queue.runtime.jobs import NewJob
-    from cron2queue.runtime.producer import Wish, tick_of
+    from cron2queue.cli.schedules import job_of, missing, producing
+    from cron2queue.runtime.producer import Wish
 
-    for job in where.settings.jobs.values() if where.settings is not None else ():
-        with closing(_store(where)) as store:
-            times = _missed(where, store, job, now)
-        for nominal in times:
-            template = NewJob(kind=job.kind, queue=job.queue, priority=job.priority, max_attempts=job.max_attempts)
-            yield Wish(url=where.url, prefix=where.prefix, job=template, tick=tick_of(job, nominal))
-
-
-def _store(where: "Operation") -> "Store":
-    from cron2queue.runtime.store import Store
-
-    return Store.open(where.url, prefix=where.prefix)
-
-
-def _missed(where: "Operation", store: "Store", job: "JobSettings", now: datetime) -> list[datetime]:
-    """Nominal times since the last tick that the plan wants to be made up for."""
-    from cron2queue.cli.schedules import PRODUCING, due_after, zone_of
-    from cron2queue.runtime.producer import tick_of
-    from cron2queue.runtime.settings import Missed
-    from cron2queue.runtime.verbs.ticking import to_catch_up
-
-    if job.missed is Missed.SKIP or not job.schedule or job.decision not in PRODUCING:
-        return []
-    last = store.last_tick(tick_of(job, now))
-    if last is None:
-        return []
-    fires = list(islice(due_after(job, last, now, zone_of(where)), _MOST))
-    return to_catch_up(fires, last, now, job.missed, job.missed_limit)
+    for job in producing(where):
+        with where.store() as store:
+            wanted = missing(where, store, job, now).wanted
+        for tick in wanted:
+            yield Wish(url=where.url, prefix=where.prefix, job=job_of(job), tick=tick)

@@ -4,8 +4,9 @@ A missed tick is one that was due since the entry's last tick and has not come. 
 told apart: it may not be applied yet, and only the crontab knows.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -16,16 +17,21 @@ from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.schedule import Calendar, Interval
 from cron2queue.errors import UsageError
-from cron2queue.runtime.settings import JobSettings
+from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.producer import tick_of
+from cron2queue.runtime.settings import JobSettings, Missed, Overlap
 from cron2queue.runtime.sight.views import MissedTick
+from cron2queue.runtime.verbs.ticking import Tick, minute_of, to_catch_up
 
 if TYPE_CHECKING:
     from cron2queue.cli.operation import Operation
     from cron2queue.runtime.sight.inspection import Inspection
+    from cron2queue.runtime.store import Store
 
 GRACE = timedelta(seconds=150)  # cron starts within the minute, a slow database is waited for
 OUT_OF_SERVICE = timedelta(days=7)
 MOST_COUNTED = 10_000
+FARTHEST = timedelta(days=366)  # an entry that stood still for longer is not made up for from its beginning
 PRODUCING = ("queue", "split")
 
 
@@ -97,3 +103,35 @@ def due_after(job: JobSettings, last: datetime, until: datetime, zone: tzinfo) -
             schedule = replace(schedule, zone=job.zone)
         if isinstance(schedule, Calendar | Interval) and start < until:
             yield from (fire.at.astimezone(UTC) for fire in schedule.fires_between(start, until, zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What one entry has missed: how many ticks, and those of them that its plan wants to be enqueued now, oldest first."""
+
+    missed: int
+    wanted: tuple[Tick, ...]
+
+
+def missing(operation: "Operation", store: "Store", job: JobSettings, now: datetime) -> Missing:
+    """By the plan's rule `missed`. The ticks of `all` wait for one another, whatever its overlap rule says."""
+    last = store.last_tick(tick_of(job, now))
+    if last is None:
+        return Missing(missed=0, wanted=())
+    count, newest = 0, deque[datetime](maxlen=max(MOST_COUNTED, job.missed_limit))
+    for fire in due_after(job, max(last, now - FARTHEST), now, zone_of(operation)):
+        count += 1
+        newest.append(minute_of(fire))
+    wanted = to_catch_up(newest, last, now, job.missed, job.missed_limit) if job.missed is not Missed.SKIP else []
+    return Missing(missed=count, wanted=tuple(in_turn(job, tick_of(job, nominal)) for nominal in wanted))
+
+
+def in_turn(job: JobSettings, tick: Tick) -> Tick:
+    """One of several ticks of an entry that are enqueued at once: none of `all` stands in the way of the next."""
+    waits = job.missed is Missed.ALL and tick.overlap is not Overlap.PARALLEL
+    return tick.but(overlap=Overlap.QUEUE) if waits else tick
+
+
+def job_of(job: JobSettings) -> NewJob:
+    """What a tick of the entry enqueues."""
+    return NewJob(kind=job.kind, queue=job.queue, priority=job.priority, max_attempts=job.max_attempts)

@@ -97,6 +97,16 @@ def test_after_downtime_as_many_ticks_are_made_up_for_as_the_plan_says(sqlite_da
     assert sqlite_database.value("SELECT COUNT(*) FROM {jobs}") == 4
 
 
+@pytest.mark.parametrize("command", ["--missed", "every-minute --tick"])
+def test_no_missed_tick_stands_in_the_way_of_the_next(sqlite_database: Database, tmp_path: Path, command: str) -> None:
+    late(sqlite_database, tmp_path, "all")
+    plan = tmp_path / "cron2queue.toml"
+    plan.write_text(plan.read_text().replace('overlap = "queue"', 'overlap = "skip"'))
+    ran = run("enqueue", *command.split(), folder=tmp_path)
+    assert "skipped" not in ran.stdout and len(ran.stdout.splitlines()) in (3, 4)
+    assert sqlite_database.value("SELECT COUNT(*) FROM {jobs}") == 1 + len(ran.stdout.splitlines())
+
+
 @pytest.mark.parametrize(("missed", "count"), [("skip", 0), ("once", 1)])
 def test_skip_makes_up_for_nothing_and_once_for_one(sqlite_database: Database, tmp_path: Path, missed: str, count: int) -> None:
     late(sqlite_database, tmp_path, missed)

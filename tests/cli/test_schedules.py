@@ -9,7 +9,7 @@ import pytest
 from command_line import Ran, run
 from databases import Database
 
-from cron2queue.cli.schedules import due_after
+from cron2queue.cli.schedules import MOST_COUNTED, due_after
 from cron2queue.runtime.database.instants import to_micros
 from cron2queue.runtime.settings import JobSettings
 
@@ -77,6 +77,16 @@ def test_jobs_of_all_missed_ticks_run_one_after_another_the_oldest_first(databas
     keys = [bytes(key).decode() for key, _ in rows]
     assert keys == sorted(keys) and len(keys) >= 3
     assert [state for _, state in rows][:3] == ["ready", "blocked", "blocked"]
+
+
+@pytest.mark.parametrize(("policy", "jobs"), [("once", 1), ("all", 10)])
+def test_after_a_long_time_the_newest_ticks_count(sqlite_database: Database, tmp_path: Path, policy: str, jobs: int) -> None:
+    path = plan(tmp_path, entry("often", missed=policy))
+    ticked(sqlite_database, "often", timedelta(days=MOST_COUNTED // 288 + 10))
+    (done,) = catch_up(sqlite_database, path).json["entries"]
+    assert len(done["jobs"]) == jobs and done["missed"] > MOST_COUNTED
+    last = sqlite_database.value("SELECT last_nominal FROM {ticks}")
+    assert sqlite_database.value("SELECT {now}") - last < 600_000_000
 
 
 def test_an_entry_that_never_ticked_has_missed_nothing(sqlite_database: Database, tmp_path: Path) -> None:
