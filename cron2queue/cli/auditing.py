@@ -18,12 +18,8 @@ from cron2queue.report.figures import failing
 from cron2queue.report.reporter import RenderOptions, Reporter, reporter_named
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
-
     from cron2queue.analyser.audit import Audit
     from cron2queue.cli.sources import Sources
-    from cron2queue.evidence.book import EvidenceBook
 
 FINDINGS, NOT_READ = 1, 3
 THRESHOLDS = ("error", "warning", "note", "never")
@@ -99,12 +95,10 @@ def _outputs(request: Request) -> list[tuple[Reporter, Path | None]]:
 
 
 def _read(request: Request) -> Sources:
-    from cron2queue.cli.remarks import remark, with_evidence, without_binaries
+    from cron2queue.cli.remarks import remark, with_evidence
     from cron2queue.cli.sources import read
 
-    sources = without_binaries(
-        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
-    )
+    sources = read(request.sources or [], dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     remark(sources, named=request.sources or (), verbose=request.verbose)
     return sources
@@ -112,19 +106,19 @@ def _read(request: Request) -> Sources:
 
 def _judged(request: Request, sources: Sources) -> Audit:
     from cron2queue.analyser.audit import audit
-    from cron2queue.cli.host import host_facts, in_place
+    from cron2queue.cli.evidence import book_of
+    from cron2queue.cli.host import facts_of_host
 
     zone = zone_for(request.timezone or _zone_of_plan(request.root), root=request.root)
     at = moment(request.at, zone)
-    book = _evidence(request, sources, zone, at)
-    here = request.root is not None or in_place(sources.files)
+    book = book_of(request, sources.files, zone, at)
     asked = {
         "at": at,
         "zone": zone,
         "select": _codes(request.select),
         "ignore": _codes(request.ignore),
         "baseline": read_baseline(request.baseline),
-        "host": host_facts(sources.files, request.root) if here else None,
+        "host": facts_of_host(sources.files, request.root),
     }
     first = audit(sources.files, book, **asked)  # type: ignore[arg-type]
     if not request.ask:
@@ -145,26 +139,6 @@ def _zone_of_plan(root: Path | None) -> str | None:
 def _codes(given: list[str] | None) -> tuple[str, ...]:
     """Codes are separated by commas or blanks, or the option is repeated."""
     return tuple(code for each in given or [] for code in each.replace(",", " ").split())
-
-
-def _evidence(request: Request, sources: Sources, zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    """A bar is drawn on a terminal while many logs are read; without logs their readers are not even loaded."""
-    from cron2queue.evidence.book import EvidenceBook
-
-    if not (request.logs or request.journal or request.observations):
-        return EvidenceBook.empty("no log, journal or recording was given")
-    from cron2queue.cli.progress import Bar
-    from cron2queue.evidence.gathering import gather
-
-    logs = [Path(each) for each in request.logs or []]
-    journal = None if request.journal is None else Path(request.journal)
-    bar = Bar("reading logs")
-    try:
-        return gather(
-            logs, journal=journal, observations=request.observations, files=sources.files, zone=zone, at=at, progress=bar
-        )
-    finally:
-        bar.close()
 
 
 def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOptions:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
     from cron2queue.analyser.declarations import Declarations
     from cron2queue.cli.sources import Sources
-    from cron2queue.evidence.book import EvidenceBook
     from cron2queue.generator.drafts import Original
     from cron2queue.generator.preparing import Before, Choices, Prepared
     from cron2queue.plan.folder import Folder
@@ -137,15 +136,13 @@ def _told(request: Request, prepared: Prepared, path: Path, unreadable: bool) ->
 def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prepared, bool]:
     from cron2queue.cli.clock import moment, zone_for
     from cron2queue.cli.reading.host import caller
-    from cron2queue.cli.remarks import tell_unreadable, with_evidence, without_binaries
+    from cron2queue.cli.remarks import tell_unreadable, with_evidence
     from cron2queue.cli.sources import read
     from cron2queue.generator.preparing import look_back, prepare
     from cron2queue.generator.restoring import originals
     from cron2queue.generator.templating import Templates
 
-    sources = without_binaries(
-        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
-    )
+    sources = read(request.sources or [], dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     tell_unreadable(sources)
     found = originals(sources.files, caller=request.user or caller(), owner=request.user)
@@ -180,12 +177,11 @@ def _judged(
     request: Request, found: list[Original], before: Before, zone: ZoneInfo, at: datetime
 ) -> tuple[Audit, dict[str, dict[str, bool]]]:
     from cron2queue.analyser.audit import audit
-    from cron2queue.cli.host import host_facts, in_place
+    from cron2queue.cli.evidence import book_of
+    from cron2queue.cli.host import facts_of_host
 
     files = [each.file for each in found]
-    book = _evidence(request, found, zone, at)
-    here = request.root is not None or in_place(tuple(files))
-    host = host_facts(tuple(files), request.root) if here else None
+    book, host = book_of(request, files, zone, at), facts_of_host(files, request.root)
     known = _declarations(before)
     judged = audit(files, book, at=at, zone=zone, answers=known, host=host)
     if not request.ask:
@@ -209,27 +205,6 @@ def _plain(said: Mapping[str, Declarations]) -> dict[str, dict[str, bool]]:
     return {
         entry: {sign: value for sign in signs if (value := getattr(each, sign)) is not None} for entry, each in said.items()
     }
-
-
-def _evidence(request: Request, found: list[Original], zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    from cron2queue.cli.progress import Bar
-    from cron2queue.evidence.book import EvidenceBook
-    from cron2queue.evidence.gathering import gather
-
-    if not (request.logs or request.journal or request.observations):
-        return EvidenceBook.empty("no logs were given: --logs, --journal or --observations")
-    bar = Bar("reading the logs")
-    book = gather(
-        [Path(each) for each in request.logs or []],
-        journal=None if request.journal is None else Path(request.journal),
-        observations=request.observations,
-        files=[each.file for each in found],
-        zone=zone,
-        at=at,
-        progress=bar,
-    )
-    bar.close()
-    return book
 
 
 def _choices(

@@ -34,6 +34,11 @@ _MOST = 64 * 1024  # bytes of a script or a unit that are looked at
 _IN_PLACE = ("/etc/", "/var/spool/cron", "/usr/lib/cron", "/var/cron")
 
 
+def facts_of_host(files: Sequence[CrontabFile], root: Path | None) -> HostFacts | None:
+    """Of the tree under `root`, or of this machine where all files are its own; None where no facts are theirs."""
+    return host_facts(files, root) if root is not None or in_place(files) else None
+
+
 def in_place(files: Sequence[CrontabFile]) -> bool:
     """True when all files lie where the daemon of this machine reads them, so that its facts are theirs."""
     return bool(files) and all(file.path.startswith(_IN_PLACE) for file in files)

@@ -39,14 +39,13 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
 
     What could not be wrapped is told on stderr and stays as it is.
     """
-    from cron2queue.cli.remarks import without_binaries
     from cron2queue.cli.sources import CRONTAB_COMMAND, read
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.evidence.wrapping import wrap as wrapped
 
     if len(sources) > 1:
         raise UsageError("--wrap takes one crontab at a time", remedy="name one file, or - for standard input")
-    found = without_binaries(read(list(sources) or [CRONTAB_COMMAND], dialect=dialect, kind=kind, user=user, root=None))
+    found = read(sources or [CRONTAB_COMMAND], dialect=dialect, kind=kind, user=user)
     for each in found.unreadable:
         raise InputError(each.reason, place=each.path, remedy=each.remedy)
     if len(found.files) != 1:

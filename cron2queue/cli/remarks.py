@@ -9,25 +9,6 @@ from pathlib import Path
 from cron2queue.cli.reading.opening import Unreadable
 from cron2queue.cli.sources import Sources
 from cron2queue.cli.trouble import say
-from cron2queue.crontab.lines import CrontabFile
-
-
-def _binary(file: CrontabFile) -> Unreadable | None:
-    """A NUL byte and not one entry: no daemon reads a crontab out of that."""
-    data = file.to_bytes()
-    place = data.find(b"\0")
-    if place < 0 or file.entries:
-        return None
-    line, column = data.count(b"\n", 0, place) + 1, place - data.rfind(b"\n", 0, place)
-    reason = f"line {line}, column {column}: a NUL byte, and nowhere an entry: this is no crontab but a binary file"
-    return Unreadable(file.path, reason, "name the crontab itself, as text")
-
-
-def without_binaries(sources: Sources) -> Sources:
-    """The same, with binary files among what could not be read."""
-    found = {file.path: binary for file in sources.files if (binary := _binary(file)) is not None}
-    files = tuple(file for file in sources.files if file.path not in found)
-    return replace(sources, files=files, unreadable=(*sources.unreadable, *found.values()))
 
 
 def _unread(path: Path) -> Unreadable | None:

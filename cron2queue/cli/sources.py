@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from cron2queue.cli.reading.choosing import Wanted, choose_dialect, choose_kind
 from cron2queue.cli.reading.host import Host, caller, facts_of, own_crontab
 from cron2queue.cli.reading.opening import NotRead, Unreadable, read_bytes, read_stream
 from cron2queue.cli.reading.parts import FOLDERS, run_parts_folder
+from cron2queue.cli.reading.tree import whole_host
 from cron2queue.crontab.anacrontab import parse_anacrontab
 from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
 from cron2queue.crontab.kinds import Guess, has_entries
@@ -41,7 +42,7 @@ class Sources:
 
 
 def read(
-    sources: list[str],
+    sources: Sequence[str],
     *,
     dialect: str = AUTO,
     kind: str = AUTO,
@@ -58,7 +59,27 @@ def read(
     """
     reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin)
     reader.run(sources)
-    return Sources(files=tuple(reader.files), unreadable=tuple(reader.unreadable), skipped=tuple(reader.skipped))
+    return _without_binaries(
+        Sources(files=tuple(reader.files), unreadable=tuple(reader.unreadable), skipped=tuple(reader.skipped))
+    )
+
+
+def _without_binaries(sources: Sources) -> Sources:
+    """The same, with binary files among what could not be read."""
+    found = {file.path: binary for file in sources.files if (binary := _binary(file)) is not None}
+    files = tuple(file for file in sources.files if file.path not in found)
+    return replace(sources, files=files, unreadable=(*sources.unreadable, *found.values()))
+
+
+def _binary(file: CrontabFile) -> Unreadable | None:
+    """A NUL byte and not one entry: no daemon reads a crontab out of that."""
+    data = file.to_bytes()
+    place = data.find(b"\0")
+    if place < 0 or file.entries:
+        return None
+    line, column = data.count(b"\n", 0, place) + 1, place - data.rfind(b"\n", 0, place)
+    reason = f"line {line}, column {column}: a NUL byte, and nowhere an entry: this is no crontab but a binary file"
+    return Unreadable(file.path, reason, "name the crontab itself, as text")
 
 
 class _Reader:
@@ -70,7 +91,7 @@ class _Reader:
         self.unreadable: list[Unreadable] = []
         self.skipped: list[str] = []
 
-    def run(self, sources: list[str]) -> None:
+    def run(self, sources: Sequence[str]) -> None:
         if not sources:
             self._told(str(self.host.top), self._everything)
         for source in sources:
@@ -154,26 +175,6 @@ class _Reader:
         user = self.wanted.user if kind is Kind.USER else None
         file = parse(data, path=name, dialect=dialect, kind=kind, user=user)
         self.files.append(_noted(file, note, kind_note))
-
-    def _add(
-        self,
-        path: Path,
-        data: bytes,
-        dialect: Dialect,
-        note: str | None,
-        place: Guess | None,
-        user: str | None,
-        host: Host | None,
-    ) -> None:
-        kind, kind_note = choose_kind(self.wanted, data, place, dialect)
-        users = host.users if host else None
-        file = parse(
-            data, path=str(path), dialect=dialect, kind=kind, user=user if kind is Kind.USER else None, users=users,
-            homes=host.homes if host else None,
-        )  # fmt: skip
-        file = replace(_noted(file, note, kind_note), host=self.host.name)
-        refused = self._refused(path, dialect, place, user)
-        self.files.append(replace(file, loaded=False, why=refused) if refused else file)
 
     def _refused(self, path: Path, dialect: Dialect, place: Guess | None, user: str | None) -> str | None:
         """Why the daemon does not read the file at all: its name, owner or mode."""
@@ -298,6 +299,9 @@ def _names(folder: Path, unreadable: list[Unreadable]) -> list[str]:
 
 def _walk(folder: Path, unreadable: list[Unreadable], depth: int = 0) -> Iterator[Path]:
     """All files below, without hidden ones and editors' backups; links to folders are not followed."""
+    if (tree := whole_host(folder)) is not None:
+        unreadable.append(tree)
+        return
     for name in _names(folder, unreadable):
         path = folder / name
         if name.startswith(".") or name.endswith("~"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.cli.reading.tree import whole_host
 from cron2queue.cli.sources import Sources, read
 from cron2queue.crontab.dialect import UnknownDialect
 from cron2queue.crontab.lines import Kind
@@ -194,6 +195,18 @@ def test_a_copied_tree_is_read_as_its_host_would(tree: Path) -> None:
     assert {file.dialect for file in found.files} == {"debian"}
     shop = found.files[-1].entries[0]
     assert (shop.user, shop.environment["HOME"], shop.environment["LOGNAME"]) == ("shop", "/srv/shop", "shop")
+
+
+def test_a_tree_or_an_etc_that_is_named_as_a_source_is_read_by_root_instead(tree: Path) -> None:
+    for source in (tree, tree.parent, tree / "etc"):
+        found = read([str(source)])
+        assert [found.files, found.skipped] == [(), ()]
+        (told,) = found.unreadable
+        assert told.path == str(source if source != tree.parent else tree)
+        assert told.remedy.endswith(f"--root {tree}") and "of a host" in told.reason
+    (tree / "etc").rename(tree.parent / "web1-etc")
+    assert "let its name be etc" in read([str(tree.parent / "web1-etc")]).unreadable[0].remedy
+    assert whole_host(write(tree.parent / "repository" / "crontab").parent) is None
 
 
 def test_users_are_looked_up_on_the_host_itself_only(tree: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cron2queue.cli.clock import moment, zone_for
-from cron2queue.cli.remarks import tell_unreadable, without_binaries
+from cron2queue.cli.remarks import tell_unreadable
 from cron2queue.cli.sources import Sources, read
 from cron2queue.cli.understood.record import Asked, as_text, record
 from cron2queue.cli.writing import write_file, write_stdout
@@ -40,9 +40,7 @@ def perform(request: ShowRequest) -> int:
         remedy = f"use one of {', '.join(_FORMATS)}"
         raise UsageError(f"unknown format: {request.format!r:.80}", remedy=remedy, place="--format")
     asked = _asked(request)
-    sources = without_binaries(
-        read(list(request.sources or []), dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
-    )
+    sources = read(request.sources or [], dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
     tell_unreadable(sources)
     if sources.files or request.format == "json":
         _write(_text(sources, asked, request), request.output)

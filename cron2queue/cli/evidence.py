@@ -1,0 +1,54 @@
+"""The evidence that a command was given: logs, a journal, a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.evidence.book import EvidenceBook
+
+
+class Given(Protocol):
+    """The options of a command that takes evidence, as typed."""
+
+    @property
+    def logs(self) -> Sequence[str] | None:
+        """Files, folders or `-`."""
+
+    @property
+    def journal(self) -> str | None:
+        """A file, or `live`."""
+
+    @property
+    def observations(self) -> Path | None:
+        """What observe has recorded."""
+
+
+def book_of(given: Given, files: Sequence[CrontabFile], zone: ZoneInfo, at: datetime) -> EvidenceBook:
+    """What was measured; a bar is drawn on a terminal meanwhile. Without any evidence its readers are not even loaded."""
+    from cron2queue.evidence.book import EvidenceBook
+
+    if not (given.logs or given.journal or given.observations):
+        return EvidenceBook.empty("no log, journal or recording was given")
+    from cron2queue.cli.progress import Bar
+    from cron2queue.evidence.gathering import gather
+
+    bar = Bar("reading logs")
+    try:
+        return gather(
+            [Path(each) for each in given.logs or []],
+            journal=None if given.journal is None else Path(given.journal),
+            observations=given.observations,
+            files=files,
+            zone=zone,
+            at=at,
+            progress=bar,
+        )
+    finally:
+        bar.close()
