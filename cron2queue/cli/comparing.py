@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +29,7 @@ PAGE = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Request:
     """The options of `diff --shadow`, as typed."""
 
     logs: Sequence[str]
@@ -58,27 +58,27 @@ class Compared:
     skipped: tuple[str, ...]
 
 
-def compared(path: Path, only: Sequence[str], look: Look) -> Compared:
+def compared(path: Path, only: Sequence[str], request: Request) -> Compared:
     """Both sides of every entry in shadow, or of the named ones."""
     from cron2queue.cli.clock import zone_for
     from cron2queue.cli.operation import moment, operation
     from cron2queue.plan.folder import Folder
     from cron2queue.runtime.settings import PLAN_NAME
 
-    if not (look.logs or look.journal or look.observations):
+    if not (request.logs or request.journal or request.observations):
         remedy = "give cron's log (--logs /var/log/syslog, --journal live) or a recording (--observations)"
         raise UsageError("nothing tells what cron ran", remedy=remedy, place="--shadow")
     with Folder.open(path.absolute()) as folder:
-        where = operation(look.database, folder.path / PLAN_NAME)
+        where = operation(request.database, folder.path / PLAN_NAME)
         files, shadowed = _in_shadow(folder, where, only)
     zone = zone_for(where.settings.project.timezone if where.settings else None)
     with where.inspection() as inspection:
         now = inspection.now()
-        book, runs = _cron_runs(look, files, shadowed, zone, now)
-        since = moment(look.since, now)
+        book, runs = _cron_runs(request, files, shadowed, zone, now)
+        since = moment(request.since, now)
         begins = {each.id: _begin(each, book, since) for each in shadowed}
-        jobs = _jobs(inspection, min(begins.values()))
-        found = [_compare(each, runs, book, jobs.get(each.job.kind, ()), begins[each.id], now) for each in shadowed]
+        jobs = _jobs(inspection, shadowed, min(begins.values()))
+        found = [_compare(each, runs, book, jobs[each.id], begins[each.id], now) for each in shadowed]
     return Compared(at=now, entries=tuple(found), skipped=book.skipped)
 
 
@@ -136,35 +136,37 @@ Runs = Mapping[str, tuple[list["CronRun"], bool]]
 
 
 def _cron_runs(
-    look: Look, files: Sequence[CrontabFile], shadowed: Sequence[Shadowed], zone: ZoneInfo, now: datetime
+    request: Request, files: Sequence[CrontabFile], shadowed: Sequence[Shadowed], zone: ZoneInfo, now: datetime
 ) -> tuple[EvidenceBook, Runs]:
+    """Each run is placed as it is heard: a log holds more of others than of the few entries that stand in shadow."""
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.cutover.shadow import CronRun
     from cron2queue.evidence.gathering import gather
     from cron2queue.evidence.matching import Index, listed
 
-    heard: list[Run] = []
-    book = gather(
-        [Path(each) for each in look.logs],
-        journal=None if look.journal is None else Path(look.journal),
-        observations=look.observations,
-        files=files,
-        zone=zone,
-        at=now,
-        listen=heard.append,
-    )
-    if book.window is None:
-        what = "; ".join(book.skipped) or "no start of any job was found there"
-        raise InputError(f"cron's side cannot be read: {what}", remedy="name the log of the cron daemon, or a recording")
     entries = listed(files, entry_ids(files))
     index, by_id = Index(entries), {each.id: each.entry for each in entries}
     found: dict[str, tuple[list[CronRun], bool]] = {each.id: ([], False) for each in shadowed}
-    for run in heard:
+
+    def heard(run: Run) -> None:
         ids = _whose(run, index, by_id, zone)
         for own in found.keys() & set(ids):
             starts, shared = found[own]
             starts.append(CronRun(started=run.started, ended=run.ended))
             found[own] = (starts, shared or len(ids) > 1)
+
+    book = gather(
+        [Path(each) for each in request.logs],
+        journal=None if request.journal is None else Path(request.journal),
+        observations=request.observations,
+        files=files,
+        zone=zone,
+        at=now,
+        listen=heard,
+    )
+    if book.window is None:
+        what = "; ".join(book.skipped) or "no start of any job was found there"
+        raise InputError(f"cron's side cannot be read: {what}", remedy="name the log of the cron daemon, or a recording")
     return book, found
 
 
@@ -187,14 +189,13 @@ def _begin(each: Shadowed, book: EvidenceBook, since: datetime | None) -> dateti
 
 
 def _compare(
-    each: Shadowed, runs: Runs, book: EvidenceBook, jobs: Iterable[JobView], begin: datetime, now: datetime
+    each: Shadowed, runs: Runs, book: EvidenceBook, made: Sequence[ShadowJob], begin: datetime, now: datetime
 ) -> Comparison:
     from cron2queue.cutover.shadow import batched, compare
     from cron2queue.plan.builder import shortest_gap
 
     end = min(each.interval.until or now, book.window.end if book.window else now, now)
     gap = shortest_gap(each.entry)
-    made = [*_of_entry(each.job, jobs)]
     starts, shared = runs[each.id]
     return compare(
         each.job.name,
@@ -208,29 +209,32 @@ def _compare(
     )
 
 
-def _jobs(inspection: Inspection, since: datetime) -> dict[str, list[JobView]]:
-    """All jobs since then by kind. Of every kind in one walk: a look for a single one would not go as far back."""
-    from cron2queue.runtime.sight.inspection import JobFilter
+def _jobs(inspection: Inspection, shadowed: Sequence[Shadowed], since: datetime) -> dict[str, list[ShadowJob]]:
+    """By entry id, the jobs that its ticks on this host made since then; a tick's minute stands in their keys.
 
-    found: dict[str, list[JobView]] = {}
-    before = None
-    while True:
-        page = inspection.jobs(JobFilter(created_since=since - timedelta(minutes=1), before_id=before, limit=PAGE))
-        for view in page.jobs:
-            found.setdefault(view.kind, []).append(view)
-        if not page.jobs or not page.more:
-            return found
-        before = page.jobs[-1].id
-
-
-def _of_entry(job: JobSettings, views: Iterable[JobView]) -> Iterator[ShadowJob]:
-    """The jobs that the ticks of an entry made on this host; a tick's minute stands in its key."""
+    Of every kind in one walk: a look for a single one would not go as far back.
+    """
     from cron2queue.cutover.shadow import ShadowJob
 
-    for view in views:
-        due = _due(job, view)
-        if due is not None:
-            yield ShadowJob(due=due, started=view.started_at, finished=view.finished_at)
+    found: dict[str, list[ShadowJob]] = {each.id: [] for each in shadowed}
+    for view in _views(inspection, since - timedelta(minutes=1)):
+        for each in shadowed:
+            due = _due(each.job, view) if each.job.kind == view.kind else None
+            if due is not None:
+                found[each.id].append(ShadowJob(due=due, started=view.started_at, finished=view.finished_at))
+    return found
+
+
+def _views(inspection: Inspection, since: datetime) -> Iterator[JobView]:
+    from cron2queue.runtime.sight.inspection import JobFilter
+
+    before = None
+    while True:
+        page = inspection.jobs(JobFilter(created_since=since, before_id=before, limit=PAGE))
+        yield from page.jobs
+        if not page.jobs or not page.more:
+            return
+        before = page.jobs[-1].id
 
 
 def _due(job: JobSettings, view: JobView) -> datetime | None:
@@ -249,7 +253,7 @@ def _due(job: JobSettings, view: JobView) -> datetime | None:
 
 
 def perform_shadow(
-    path: Path, only: Sequence[str], look: Look, format: str, *, color: str, ascii_only: bool, width: int | None
+    path: Path, only: Sequence[str], request: Request, format: str, *, color: str, ascii_only: bool, width: int | None
 ) -> int:
     """Compare, show, and 1 when the two sides are not alike."""
     from cron2queue.cli.operation import one_of
@@ -259,7 +263,7 @@ def perform_shadow(
 
     one_of(format, ("terminal", "json"), "--format")
     room = canvas(width=width, color=color, ascii_only=ascii_only)
-    found = compared(path, only, look)
+    found = compared(path, only, request)
     for each in found.skipped:
         say(f"evidence: {each}")
     put(
@@ -270,13 +274,13 @@ def perform_shadow(
     return 0 if all(each.alike for each in found.entries) else 1
 
 
-def refuse_without_shadow(look: Look, format: str) -> None:
+def refuse_without_shadow(request: Request, format: str) -> None:
     """Evidence says nothing of a change that is not made yet. A database may stand in the environment, and is no mistake."""
     given = {
-        "--logs": look.logs,
-        "--journal": look.journal,
-        "--observations": look.observations,
-        "--since": look.since,
+        "--logs": request.logs,
+        "--journal": request.journal,
+        "--observations": request.observations,
+        "--since": request.since,
         "--format": format if format != "terminal" else None,
     }
     for option, value in given.items():

@@ -38,11 +38,11 @@ def run(
 
     Secrets are masked here; crontab.diff in the folder has every byte.
     """
-    from cron2queue.cli.comparing import Look, perform_shadow, refuse_without_shadow
+    from cron2queue.cli.comparing import Request, perform_shadow, refuse_without_shadow
     from cron2queue.cli.switching import perform_diff
 
-    look = Look(logs=logs or [], journal=journal, observations=observations, since=since, database=database)
+    request = Request(logs=logs or [], journal=journal, observations=observations, since=since, database=database)
     if not shadow:
-        refuse_without_shadow(look, format)
+        refuse_without_shadow(request, format)
         raise typer.Exit(perform_diff(folder, only or []))
-    raise typer.Exit(perform_shadow(folder, only or [], look, format, color=color, ascii_only=ascii, width=width))
+    raise typer.Exit(perform_shadow(folder, only or [], request, format, color=color, ascii_only=ascii, width=width))
