@@ -1,7 +1,7 @@
 """The broker as the relay sees it: declare, publish with confirms, count what waits, empty the dead letters."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -9,9 +9,10 @@ from celery import Celery
 
 from cron2queue.runtime.celery.broker import Topology, task_name
 from cron2queue.runtime.celery.confirms import Confirms
+from cron2queue.runtime.celery.letters import DeadQueue
+from cron2queue.runtime.verbs.given_up import Letter
 
 _SECONDS: Final = 10  # for one answer of the broker
-_MOST_DEAD: Final = 100  # dead letters in one look
 _FIRST, _LATER = 9, 0  # the broker's two classes (RabbitMQ 4: above 4, and the rest); older quorum queues know none
 _PLAIN_PRIORITY: Final = 100
 
@@ -25,15 +26,6 @@ class Ready(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
-    """A message that the broker gave up: what it names, as far as that can be read, and the broker's reason."""
-
-    task: str
-    public_id: str
-    reason: str
-
-
 @dataclass(slots=True)
 class Publisher:
     """One connection, made when it is needed; any trouble is raised, and `reset` begins anew."""
@@ -45,6 +37,10 @@ class Publisher:
     _channel: Any = None
     _confirms: Confirms | None = None
     _declared: set[str] = field(default_factory=set)
+    _dead: DeadQueue = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._dead = DeadQueue(self.topology)
 
     def errors(self) -> tuple[type[BaseException], ...]:
         """What a broker that is away or unwilling raises."""
@@ -59,8 +55,11 @@ class Publisher:
         self._confirms = None
         self._declared.clear()
         if connection is not None:
+            raw = connection._connection
             with suppress(Exception):
                 connection.close()
+            with suppress(Exception):  # what cannot say goodbye any more leaves its socket open
+                raw.collect()
 
     def _open(self) -> None:
         if self._connection is not None:
@@ -126,26 +125,19 @@ class Publisher:
             return 0
         return int(answer.message_count)
 
-    def dead_letters(self) -> Iterator[DeadLetter]:
-        """Take the dead letters that are there. Each is acknowledged after it was handed out."""
+    @contextmanager
+    def dead_letters(self) -> Iterator[list[Letter]]:
+        """The first of them: acknowledged at the end of the block, and the broker's again after an error in it.
+
+        Redis gives nothing up, and has none.
+        """
         self._open()
-        dead = self.topology.dead_letters()(self._channel)
-        for _ in range(_MOST_DEAD):
-            message = dead.get(no_ack=False)
-            if message is None:
-                return
-            yield _dead_letter(message)
-            message.ack()
-
-
-def _dead_letter(message: Any) -> DeadLetter:
-    """Whatever stands in a message, nothing of it can hurt."""
-    headers = message.headers if isinstance(message.headers, dict) else {}
-    deaths = headers.get("x-death")
-    reason = deaths[0].get("reason") if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict) else None
-    arguments: Any = None
-    with suppress(Exception):  # a body that is no JSON, or of another encoding
-        arguments = message.payload[0]
-    named = isinstance(arguments, list) and bool(arguments) and isinstance(arguments[0], str)
-    public_id = arguments[0][:64] if named else ""
-    return DeadLetter(task=str(headers.get("task") or "?")[:200], public_id=public_id, reason=str(reason or "?")[:100])
+        letters = [] if self._confirms is None else self._dead.look(self._channel)
+        try:
+            yield letters
+        except BaseException:
+            self.reset()
+            raise
+        self._dead.acknowledge(self._channel)
+        if self._dead.broken:
+            self.reset()

@@ -7,17 +7,21 @@ where it is counted, limited, paused and put in order.
 """
 
 import logging
+import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from cron2queue.errors import TryAgain
 from cron2queue.runtime.backend import marks
-from cron2queue.runtime.celery.publishing import DeadLetter, Ready
+from cron2queue.runtime.celery.letters import MOST
+from cron2queue.runtime.celery.publishing import Ready
 from cron2queue.runtime.store import Store
+from cron2queue.runtime.verbs import given_up
+from cron2queue.runtime.verbs.given_up import Letter
 from cron2queue.runtime.worker.upkeeper import Watcher
-from cron2queue.text import safe_text
 
 log = logging.getLogger("cron2queue.relay")
 
@@ -33,8 +37,8 @@ class Broker(Protocol):
     def waiting(self, queue: str) -> int:
         """How many messages wait in a queue."""
 
-    def dead_letters(self) -> Iterable[DeadLetter]:
-        """Take what was given up."""
+    def dead_letters(self) -> AbstractContextManager[list[Letter]]:
+        """The first of what was given up: taken at the end of the block, kept after an error in it."""
 
 
 @dataclass(slots=True)
@@ -66,6 +70,7 @@ class Relay:
     broker: Broker
     options: RelayOptions
     clock: Callable[[], float] = time.monotonic
+    name: str = field(default_factory=lambda: f"relay@{socket.gethostname()}")
     sent: dict[str, dict[str, Sent]] = field(default_factory=dict)
     dead_letters_at: float = 0.0
     rescue_at: float = 0.0
@@ -148,13 +153,31 @@ class Relay:
             del sent[public_id]
 
     def _take_dead_letters(self) -> None:
-        """Nothing is lost with them, since the rows are where they were; those still ready are sent anew."""
-        for each in self.broker.dead_letters():
+        """Written down, then taken. Nothing is lost with them, since the rows are where they were.
+
+        Those still ready are sent again at once; what is given up once more within the minute has to wait until it is
+        overdue, for nobody would gain from sending it in a ring.
+        """
+        with self.broker.dead_letters() as letters:
+            if not letters:
+                return
+            recorded = self.store.sessions.unit(lambda session: given_up.record(session, self.name, letters))
+        for line in recorded.new:
             log.warning(
-                "a message for %s was given up by the broker: %s",
-                safe_text(each.public_id) or "no job of ours",
-                safe_text(each.reason),
-                extra={"task": safe_text(each.task)},
+                "the broker gave up a message for %s: %s; %s",
+                line.public_id or "no job of ours",
+                line.reason,
+                line.became,
+                extra={"kind": line.kind, "queue": line.queue},
             )
             for sent in self.sent.values():
-                sent.pop(each.public_id, None)
+                sent.pop(line.public_id, None)
+        for (queue, kind, series), n in given_up.counts(recorded, *self._names()).items():
+            self.store.tally.count(queue, kind, series, n)
+        self.store.roll_up()
+        if len(letters) == MOST:
+            self.dead_letters_at = self.clock()  # there are more
+
+    def _names(self) -> tuple[set[str], set[str]]:
+        """The plan's queues and kinds."""
+        return set(self.options.kinds), {kind for kinds in self.options.kinds.values() for kind in kinds}
