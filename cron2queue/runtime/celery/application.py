@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,13 +14,14 @@ from celery.exceptions import Reject
 
 from cron2queue.errors import Cron2QueueError, UsageError
 from cron2queue.redaction import redact
-from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery import login, redis
 from cron2queue.runtime.celery.address import broker_url, is_redis
 from cron2queue.runtime.celery.beat import SCHEDULER, Schedules, beat_schedule
 from cron2queue.runtime.celery.broker import ADMISSION_SECONDS, APPLICATION, MARGIN_SECONDS, Topology, task_name
 from cron2queue.runtime.celery.deliveries import Delivery
 from cron2queue.runtime.celery.executor import Executor
 from cron2queue.runtime.celery.kinds import QUEUED, settings_of
+from cron2queue.runtime.celery.returning import send_anew
 from cron2queue.runtime.settings import JobSettings, Settings
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
 from cron2queue.runtime.worker.nursery import Nursery
@@ -73,13 +74,15 @@ class Runner:
     """What the tasks call. Each process of the pool starts its own executor with its first job."""
 
     options: WorkerOptions
+    app: Celery
+    topology: Topology
     executor: Executor | None = None
     owner: int = 0
 
     def run(self, kind: str, public_id: object, queue: object) -> bool:
         """Run the row that a message names; False when there was nothing to do, or it is no message of ours.
 
-        Raises Reject when there is no room under a limit: the broker keeps the message.
+        Raises Reject when there is no room under a limit and the broker does not take the id anew: it keeps the message.
         """
         if not (isinstance(public_id, str) and isinstance(queue, str) and len(public_id) <= _LONGEST_ID):
             return False
@@ -92,7 +95,7 @@ class Runner:
             self.close()
             raise
         if delivery.put_back:
-            raise Reject("no room under the limit of its queue", requeue=True)
+            send_anew(self.app, self.topology, delivery)
         return delivery.job is not None
 
     def started(self) -> Executor:
@@ -114,12 +117,23 @@ class Runner:
         if executor is not None and self.owner == os.getpid():
             executor.close()
 
-    def check(self, app: Celery, settings: Settings) -> None:
-        """Before any job: the handlers can be loaded, and a Redis keeps what it is given."""
-        redis.check_servers(app, settings)
+    def check(self, settings: Settings) -> None:
+        """Before any job: the broker lets us in, a Redis keeps what it is given, and the handlers can be loaded."""
+        login.check(self.app)
+        redis.check_servers(self.app, settings)
         nursery = Nursery(self.options)
         nursery.start()
         nursery.close()
+
+    def too_wide(self, queues: Sequence[str], processes: int) -> str | None:
+        """What to tell whose worker has more processes than the limits of these queues (by the broker's names) let run."""
+        limits = {self.topology.name(name): limit.concurrency for name, limit in self.options.limits.items()}
+        widths = [limits.get(name) for name in queues]
+        room = sum(width for width in widths if width is not None)
+        if not widths or None in widths or processes <= room:
+            return None
+        said = f"{processes} processes, and {', '.join(queues)} may run {room} at one time"
+        return f"{said}: the others only wait; --concurrency {room} is enough"
 
 
 def options_of(settings: Settings, plan: Path, environment: Mapping[str, str], lease: float) -> WorkerOptions:
@@ -149,14 +163,14 @@ def application(
     if is_redis(url):
         redis.refuse_what_must_not_be_lost(settings)
     options = options_of(settings, plan, environment, lease)
-    runner = Runner(options)
     app = Celery(f"c2q.{settings.project.name}", set_as_current=False)
+    runner = Runner(options, app, Topology.of(settings))
     app.conf.update(configuration(settings, url))
     if beat:
         app.conf.update(beat_scheduler=SCHEDULER, beat_schedule=beat_schedule(beat, settings, plan, options.database))
     for kind, job in _kinds(settings).items():
         _add_task(app, runner, kind, job)
-    _listen(runner, app, settings)
+    _listen(runner, settings)
     logging.getLogger("celery.app.trace").addFilter(_is_news)
     return app
 
@@ -214,14 +228,18 @@ def _add_task(app: Celery, runner: Runner, kind: str, job: JobSettings) -> None:
         return runner.run(kind, public_id, queue)
 
 
-def _listen(runner: Runner, app: Celery, settings: Settings) -> None:
+def _listen(runner: Runner, settings: Settings) -> None:
     """Celery's signals; the references are kept, since `runner` lives as long as the application."""
 
     def check(**_: Any) -> None:
         try:
-            runner.check(app, settings)
+            runner.check(settings)
         except Cron2QueueError as trouble:
             raise _exit(trouble) from None
+
+    def warn(instance: Any, **_: Any) -> None:
+        if said := runner.too_wide(list(instance.app.amqp.queues.consume_from), instance.concurrency):
+            log.warning("%s", said)
 
     def begin(**_: Any) -> None:
         runner.begin()
@@ -230,6 +248,7 @@ def _listen(runner: Runner, app: Celery, settings: Settings) -> None:
         runner.close()
 
     _connect(signals.worker_init, check)
+    _connect(signals.celeryd_after_setup, warn)
     _connect(signals.worker_process_init, begin)
     _connect(signals.worker_process_shutdown, close)
 

@@ -17,7 +17,7 @@ class Delivery:
     """One message. `job` is set once its row is claimed; `over` once nothing is left to do for it here.
 
     `since` is its arrival (CLOCK_MONOTONIC). A job that is ready waits here for room under its queue's limit, but not for
-    ever: then `put_back` says that the broker is to keep the message.
+    ever: then `put_back` says that the broker is to have its id again, by the job's `priority`.
     """
 
     public_id: str
@@ -27,6 +27,7 @@ class Delivery:
     job: Job | None = None
     over: bool = False
     put_back: bool = False
+    priority: int = 0
 
     @classmethod
     def of(cls, public_id: str, queue: str, kind: str) -> "Delivery":
@@ -88,6 +89,9 @@ class DeliveredStore(Store):
     def _be_patient(self, waiting: Delivery) -> None:
         paused = self.controls().queue(waiting.queue).paused
         if time.monotonic() - waiting.since >= (PAUSE_SECONDS if paused else ADMISSION_SECONDS):
+            if not paused:
+                query = "SELECT priority FROM {jobs} WHERE public_id = ?"
+                waiting.priority = self.sessions.read(lambda session: session.value(query, (waiting.public_id,))) or 0
             waiting.over, waiting.put_back = True, not paused
 
     def settle_and_claim(

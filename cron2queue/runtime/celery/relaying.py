@@ -13,7 +13,7 @@ from random import Random
 from types import FrameType
 
 from cron2queue.errors import Cron2QueueError, UsageError
-from cron2queue.runtime.celery import redis
+from cron2queue.runtime.celery import login, redis
 from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application_beside
 from cron2queue.runtime.celery.broker import Topology
@@ -88,8 +88,7 @@ class RelayProcess:
             number = self.relay.round()
         except self.expected as trouble:
             if not self.failures:
-                hint = _NO_LEADER if isinstance(trouble, TimeoutError) else ""
-                log.error("the relay waits: %s: %s%s", type(trouble).__name__, trouble, hint)
+                log.error("the relay waits: %s", self._told(trouble))
             self.failures += 1
             if not isinstance(trouble, Cron2QueueError):
                 self.publisher.reset()
@@ -98,6 +97,11 @@ class RelayProcess:
             log.info("the relay goes on")
         self.failures = 0
         return number
+
+    def _told(self, trouble: BaseException) -> str:
+        if refusal := login.of(trouble, self.publisher.app.connection_for_write()):
+            return str(refusal)
+        return f"{type(trouble).__name__}: {trouble}{_NO_LEADER if isinstance(trouble, TimeoutError) else ''}"
 
     def _wait(self, wake: int, number: int) -> None:
         if self.stopping:
@@ -149,6 +153,7 @@ def relay(arguments: argparse.Namespace) -> int:
     if arguments.broker:
         os.environ[BROKER_VARIABLE] = arguments.broker
     app = application_beside(arguments.plan)
+    login.check(app)
     redis.check_servers(app, settings)
     database = arguments.database or os.environ.get(DATABASE_VARIABLE) or settings.project.database
     with closing(Store.open(database, prefix=settings.project.prefix)) as store:
