@@ -92,6 +92,13 @@ def test_the_page_allows_itself_only_its_own_style_sheet() -> None:
     assert re.search(r"style-src 'sha256-[A-Za-z0-9+/]{43}='", policy)
 
 
+def test_a_page_calls_nothing_well_that_was_held_against_no_threshold() -> None:
+    audit = shop()
+    assert audit.summary.error and 'class="verdict fail"' in html(audit, fail_on="error")
+    assert 'class="verdict' not in html(audit, fail_on="never")
+    assert "nothing at or above error" in html(nothing(), fail_on="error")
+
+
 def test_every_entry_finding_and_count_is_on_the_page_as_text() -> None:
     audit = loaded()
     text = " ".join(" ".join(Document(html(audit, next_command="cron2queue convert x")).text).split())

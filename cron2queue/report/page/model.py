@@ -108,6 +108,7 @@ class Page:
     title: str
     facts: tuple[str, ...]
     failed: str
+    passed: str
     error: int
     warning: int
     note: int
@@ -142,6 +143,7 @@ def page_of(audit: Audit, options: RenderOptions, *, style: str, policy: str) ->
         or "no crontab",
         facts=_facts(audit),
         failed=_failed(audit, options),
+        passed="" if options.fail_on == "never" else f"nothing at or above {options.fail_on}",
         error=summary.error,
         warning=summary.warning,
         note=summary.note,
