@@ -1,7 +1,7 @@
 """Each error tells what, where and what to do, and knows its exit status."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -57,8 +57,12 @@ def _has_remedy(call: ast.Call) -> bool:
 REASONS = {"CannotConvert", "NotWritable"}
 
 
+def _trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "cron2queue").rglob("*.py"))}
+
+
 def test_every_error_that_is_raised_anywhere_has_a_remedy() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "cron2queue").rglob("*.py"))}
+    trees = _trees()
     classes = _classes(trees.values())
     assert {"UsageError", "QueueFull", "LockHeld", "NotFound"} <= classes.keys() and classes.keys() >= REASONS
     names = {"Cron2QueueError", *classes} - REASONS - {name for name, node in classes.items() if _brings_its_own(node)}
@@ -70,3 +74,44 @@ def test_every_error_that_is_raised_anywhere_has_a_remedy() -> None:
     ]
     assert len(raised) > 150
     assert [place for place, node in raised if not _has_remedy(node)] == []
+
+
+def _remedies(tree: ast.Module) -> Iterator[ast.expr]:
+    """Whatever is handed over as a remedy, or is given a name like that first."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from (word.value for word in node.keywords if word.arg == "remedy")
+        if isinstance(node, ast.Assign) and any("remed" in ast.unparse(target).lower() for target in node.targets):
+            yield node.value
+
+
+def _texts(node: ast.expr, constants: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The texts that an expression may come to, with `{}` where another value stands in them."""
+    match node:
+        case ast.Constant(value=str(text)) if text:
+            yield text
+        case ast.JoinedStr():
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        case ast.IfExp():
+            yield from (*_texts(node.body, constants), *_texts(node.orelse, constants))
+        case ast.Name() if node.id in constants:
+            yield from _texts(constants[node.id], {})
+
+
+VERBS = ROOT / "cron2queue/runtime/verbs"  # the last that are still told otherwise
+NAMES = ("Windows", "BusyBox")  # what a sentence may begin with in capitals wherever it stands
+
+
+def test_every_remedy_is_an_order_in_one_style() -> None:
+    """It follows `remedy:` or a colon: it begins small and has no full stop."""
+    told: list[tuple[str, str]] = []
+    for path, tree in _trees().items():
+        if VERBS in path.parents:
+            continue
+        constants = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+        texts = [text for node in _remedies(tree) for text in _texts(node, constants)]
+        told += [(str(path.relative_to(ROOT)), text) for text in texts]
+    assert len(told) > 250
+    capital = [each for each in told if each[1][0].isupper() and each[1][:2].istitle() and not each[1].startswith(NAMES)]
+    assert capital == []
+    assert [each for each in told if each[1].endswith(".") and not each[1].endswith("..")] == []

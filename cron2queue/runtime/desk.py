@@ -149,7 +149,7 @@ class Desk:
                 return run(lambda session, controls=controls: work(session, controls))  # type: ignore[misc]
             except limits.Stale:
                 self.forget_controls()
-        raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="Try again.")
+        raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="try again")
 
     def inside(self, connection: Any, work: Work[T]) -> T:
         """Run a unit in the caller's own transaction. What the database rolls back there is the caller's to run again."""
@@ -170,7 +170,7 @@ class Desk:
             if meaning is Failure.AGAIN:
                 raise RetryTransaction(
                     "the database rolled the transaction back because others held locks",
-                    remedy="Roll back and run the whole transaction again.",
+                    remedy="roll back and run the whole transaction again",
                 ) from error
             raise told(error, meaning) from error
 
@@ -181,4 +181,4 @@ class Desk:
                 return work(session, limits.load(session))
             except limits.Stale:
                 continue
-        raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="Try again.")
+        raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="try again")

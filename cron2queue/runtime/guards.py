@@ -63,7 +63,7 @@ def too_few(found: ServerFacts, needed: int) -> Trouble:
     """Said when the server cannot give the connections that are needed."""
     return Trouble(
         message=f"{needed} connections are needed, {found.connections or 0} of {found.max_connections} are in use",
-        remedy="Raise max_connections, or start fewer workers and children.",
+        remedy="raise max_connections, or start fewer workers and children",
     )
 
 
@@ -74,7 +74,7 @@ def _collect(checks: Iterable[Callable[[], Trouble | None]]) -> tuple[Trouble, .
 def _version_trouble(backend: Backend, version: str) -> Trouble | None:
     why = backend.check_server(version)
     return (
-        None if why is None else Trouble(message=why, remedy="Upgrade the server: older ones have no SKIP LOCKED or RETURNING.")
+        None if why is None else Trouble(message=why, remedy="upgrade the server: older ones have no SKIP LOCKED or RETURNING")
     )
 
 
@@ -98,7 +98,7 @@ def _sqlite(session: Session, backend: Backend) -> ServerFacts:
     )
     weak = Trouble(
         message="synchronous=NORMAL: a power cut may lose the last acknowledged jobs",
-        remedy="Leave synchronous out of the URL.",
+        remedy="leave synchronous out of the URL",
     )
     return ServerFacts(
         backend=backend.name, version=version, charset="UTF-8", file_system=kind, foreign_host=foreign, refusals=refusals,
@@ -126,7 +126,7 @@ def _network_trouble(file: str, kind: str | None) -> Trouble | None:
         return None
     return Trouble(
         message=f"{file} lies on a network file system ({kind}), where SQLite's locks do not hold",
-        remedy="Put the file on a local disk, or use MySQL, MariaDB or PostgreSQL.",
+        remedy="put the file on a local disk, or use MySQL, MariaDB or PostgreSQL",
     )
 
 
@@ -135,7 +135,7 @@ def _host_trouble(file: str, foreign: str | None) -> Trouble | None:
         return None
     return Trouble(
         message=f"{file} is in use from host {foreign} as well; a SQLite file serves one host",
-        remedy="Use MySQL, MariaDB or PostgreSQL for several hosts; if its workers are stopped, try again in two minutes.",
+        remedy="use MySQL, MariaDB or PostgreSQL for several hosts; if its workers are stopped, try again in two minutes",
     )
 
 
@@ -144,7 +144,7 @@ def _journal_trouble(journal: str) -> Trouble | None:
         return None
     return Trouble(
         message=f"the journal mode is {journal}, not WAL: workers and producers would block each other",
-        remedy="Put the file on a local disk that supports shared memory.",
+        remedy="put the file on a local disk that supports shared memory",
     )
 
 
@@ -207,7 +207,7 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
     )
     weak = Trouble(
         message=f"innodb_flush_log_at_trx_commit={flush}: a power cut may lose the last acknowledged jobs",
-        remedy="Set it to 1.",
+        remedy="set it to 1",
     )
     return ServerFacts(
         backend=name if backend.name == "base" else backend.name, version=version, isolation=isolation, refusals=refusals,
@@ -222,16 +222,15 @@ def _isolation_trouble(isolation: str | None, wanted: str) -> Trouble | None:
         return None
     return Trouble(
         message=f"the isolation level of the session is {isolation}, not {wanted}",
-        remedy="Look for a proxy or init_connect that changes the session's settings.",
+        remedy="look for a proxy or init_connect that changes the session's settings",
     )
 
 
 def _charset_trouble(charset: str | None, wanted: str) -> Trouble | None:
     if charset is not None and charset.lower() == wanted:
         return None
-    return Trouble(
-        message=f"the character set is {charset}, not {wanted}", remedy="Some texts could not be stored; use " + wanted
-    )
+    remedy = f"use {wanted}: in any other some texts cannot be stored"
+    return Trouble(message=f"the character set is {charset}, not {wanted}", remedy=remedy)
 
 
 def _table_charset_trouble(session: Session) -> Trouble | None:
@@ -255,7 +254,7 @@ def _strict_trouble(mode: str) -> Trouble | None:
         return None
     return Trouble(
         message="the session is not strict: the server would cut values in silence",
-        remedy="Look for a proxy or init_connect that changes sql_mode.",
+        remedy="look for a proxy or init_connect that changes sql_mode",
     )
 
 
@@ -264,7 +263,7 @@ def _binlog_trouble(found: dict[str, Any]) -> Trouble | None:
         return None
     return Trouble(
         message="the binary log is written by STATEMENT, which READ COMMITTED does not allow",
-        remedy="Set binlog_format=ROW (or MIXED).",
+        remedy="set binlog_format=ROW (or MIXED)",
     )
 
 
@@ -283,7 +282,7 @@ def _postgresql(session: Session, backend: Backend) -> ServerFacts:
             lambda: _charset_trouble(charset, "utf8"),
         )
     )
-    weak = Trouble(message=f"synchronous_commit={commit}, fsync={fsync}: a power cut may lose jobs", remedy="Set both to on.")
+    weak = Trouble(message=f"synchronous_commit={commit}, fsync={fsync}: a power cut may lose jobs", remedy="set both to on")
     safe = fsync == "on" and commit not in ("off", "local")
     return ServerFacts(
         backend=backend.name, version=version, isolation=isolation, charset=charset, time_zone=zone, refusals=refusals,

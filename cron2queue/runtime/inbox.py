@@ -12,8 +12,8 @@ def checked(consumer: str, message_id: str) -> tuple[bytes, bytes]:
     name, message = to_bytes(consumer), to_bytes(message_id)
     if not name or len(name) > CONSUMER_BYTES:
         raise JobRefused(
-            f"the consumer's name has {len(name)} bytes", remedy=f"Use from 1 to {CONSUMER_BYTES} bytes, e.g. the kind."
+            f"the consumer's name has {len(name)} bytes", remedy=f"use from 1 to {CONSUMER_BYTES} bytes, e.g. the kind"
         )
     if not message or len(message) > MESSAGE_BYTES:
-        raise JobRefused(f"the message id has {len(message)} bytes", remedy=f"Use from 1 to {MESSAGE_BYTES} bytes, or a hash.")
+        raise JobRefused(f"the message id has {len(message)} bytes", remedy=f"use from 1 to {MESSAGE_BYTES} bytes, or a hash")
     return name, message

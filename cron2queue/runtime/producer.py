@@ -162,11 +162,11 @@ def _settings(options: Options) -> Settings | None:
 def _planned(options: Options, settings: Settings | None) -> JobSettings | None:
     if options.name is None:
         if options.kind is None:
-            raise UsageError("nothing to enqueue", remedy="Name a job of the plan, or give --kind.")
+            raise UsageError("nothing to enqueue", remedy="name a job of the plan, or give --kind")
         return None
     if settings is None:
         raise UsageError(
-            f"there is no plan to look {options.name!r} up in", remedy="Give --plan FILE, or --kind without a name."
+            f"there is no plan to look {options.name!r} up in", remedy="give --plan FILE, or --kind without a name"
         )
     if options.name not in settings.jobs:
         from cron2queue.runtime.plan_tables import did_you_mean
@@ -203,7 +203,7 @@ def _payload(text: str | None) -> Any:
     try:
         return json.loads(sys.stdin.buffer.read() if text == "-" else text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the payload is not JSON: {error}", remedy="Quote it for the shell: --payload '{\"n\": 1}'") from None
+        raise UsageError(f"the payload is not JSON: {error}", remedy="quote it for the shell: --payload '{\"n\": 1}'") from None
 
 
 def _run_at(options: Options, now: datetime) -> datetime | None:
@@ -214,16 +214,16 @@ def _run_at(options: Options, now: datetime) -> datetime | None:
     try:
         return now + timedelta(seconds=options.delay)
     except (OverflowError, ValueError):
-        raise UsageError(f"a delay of {options.delay} seconds is no time", remedy="Give seconds.") from None
+        raise UsageError(f"a delay of {options.delay} seconds is no time", remedy="give seconds") from None
 
 
 def _time(text: str, option: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{option} {text!r} is no time", remedy="Write it like 2026-07-01T03:00:00+02:00.") from None
+        raise UsageError(f"{option} {text!r} is no time", remedy="write it like 2026-07-01T03:00:00+02:00") from None
     if moment.tzinfo is None:
-        raise UsageError(f"{option} {text!r} has no offset", remedy="Write it like 2026-07-01T03:00:00+02:00, or with Z.")
+        raise UsageError(f"{option} {text!r} has no offset", remedy="write it like 2026-07-01T03:00:00+02:00, or with Z")
     return moment
 
 
@@ -233,12 +233,12 @@ def _unique(text: str) -> UniqueScope:
     try:
         return Period(seconds=float(text))
     except ValueError:
-        raise UsageError(f"--unique {text!r} is no scope", remedy="Use active, forever or a number of seconds.") from None
+        raise UsageError(f"--unique {text!r} is no scope", remedy="use active, forever or a number of seconds") from None
 
 
 def _tick(options: Options, planned: JobSettings | None, now: datetime) -> Tick:
     if planned is None:
-        raise UsageError("--tick needs a job of the plan", remedy="Name it: its overlap rule and its name make the key.")
+        raise UsageError("--tick needs a job of the plan", remedy="name it: its overlap rule and its name make the key")
     nominal = now if options.nominal is None else _time(options.nominal, "--nominal")
     return tick_of(planned, nominal)
 

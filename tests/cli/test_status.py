@@ -259,7 +259,7 @@ def test_a_page_on_a_wall_does_not_stay_well_when_the_database_is_away(sqlite_da
     ran = run(*arguments, "mysql://root:hunter2hunter2@127.0.0.1:1/x")
     assert ran.status == 69 and ran.out == ""
     page = target.read_text()
-    assert "The job table cannot be looked at" in page and "does not answer" in page and "Check that the server runs" in page
+    assert "The job table cannot be looked at" in page and "does not answer" in page and "check that the server runs" in page
     assert "All well" not in page and "No queue yet" not in page and "hunter2" not in page
     assert run(*arguments, sqlite_database.url).status == 0 and "All well" in target.read_text()
 

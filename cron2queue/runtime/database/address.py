@@ -50,7 +50,7 @@ def parse(url: str) -> Address:
     scheme, colon, rest = url.partition("://")
     family = FAMILIES.get(scheme.split("+")[0].lower())
     if not colon or family is None:
-        raise UsageError("this is not the URL of a database that can hold jobs", remedy=f"Write it like {_EXAMPLES}.")
+        raise UsageError("this is not the URL of a database that can hold jobs", remedy=f"write it like {_EXAMPLES}")
     if family == "sqlite":
         path, _, query = rest.partition("?")
         return Address(family=family, database=_sqlite_file(path), options=_options(query))
@@ -61,7 +61,7 @@ def _sqlite_file(path: str) -> str:
     """`sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://` in memory."""
     if path and not path.startswith("/"):
         raise UsageError(
-            "a SQLite URL has three slashes, or four before an absolute path", remedy=f"Write it like {_EXAMPLES}."
+            "a SQLite URL has three slashes, or four before an absolute path", remedy=f"write it like {_EXAMPLES}"
         )
     name = path[1:]
     if "%" in name:
@@ -86,7 +86,7 @@ def _server(family: str, url: str) -> Address:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise UsageError("the port or host of the database URL cannot be read", remedy=f"Write it like {_EXAMPLES}.") from None
+        raise UsageError("the port or host of the database URL cannot be read", remedy=f"write it like {_EXAMPLES}") from None
     return Address(
         family=family,
         host=unquote(parts.hostname) if parts.hostname else None,

@@ -18,6 +18,6 @@ def checked_prefix(prefix: str) -> str:
     if not (1 <= len(prefix) <= 31 and prefix[0] in _BEGINNING and _SIGNS.issuperset(prefix)):
         raise JobRefused(
             f"the table prefix {prefix!r} is not of the form [a-z_][a-z0-9_]{{0,30}}",
-            remedy="Choose a prefix of at most 31 small ASCII letters, digits and underscores.",
+            remedy="choose a prefix of at most 31 small ASCII letters, digits and underscores",
         )
     return prefix

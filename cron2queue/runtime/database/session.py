@@ -74,7 +74,7 @@ class Session:
         try:
             cursor.execute(self._compiler.sql(template), parameters)
         except (OverflowError, UnicodeError) as error:  # a value that the driver cannot even send
-            raise StatementFailed(f"a value cannot be stored: {error}", remedy="Report it.") from error
+            raise StatementFailed(f"a value cannot be stored: {error}", remedy="report it") from error
         return cursor
 
     def rows(self, template: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
@@ -191,10 +191,10 @@ class Sessions:
         if not self.driver.is_own(error):
             raise error
         if meaning is Failure.AGAIN and not patient:
-            raise DatabaseBusy("the database stayed locked by others", remedy="Try again later.") from error
+            raise DatabaseBusy("the database stayed locked by others", remedy="try again later") from error
         if meaning is Failure.GONE and not patient:
             kind = OutcomeUnknown if attempt.committing else DatabaseUnavailable
-            raise kind("the connection to the database broke", remedy="Check that the server runs, then try again.") from error
+            raise kind("the connection to the database broke", remedy="check that the server runs, then try again") from error
         if meaning in (Failure.AGAIN, Failure.GONE):
             return
         raise told(error, meaning) from error
@@ -256,8 +256,8 @@ def told(error: BaseException, meaning: Failure) -> Cron2QueueError:
     text = str(error.args[-1] if error.args else error).strip().split("\n")[0]
     if state in _MISSING or number in (1146, 1054) or "no such table" in text or "no such column" in text:
         return SchemaMismatch(
-            f"the tables are not those of this release: {text}", remedy="Run: cron2queue migrate up, then try again."
+            f"the tables are not those of this release: {text}", remedy="run: cron2queue migrate up, then try again"
         )
     if meaning is Failure.REFUSING:
-        return DatabaseUnavailable(f"the database cannot write just now: {text}", remedy="Look at the server, then try again.")
-    return StatementFailed(f"the database refused a statement: {text}", remedy="Report it, with the version of the server.")
+        return DatabaseUnavailable(f"the database cannot write just now: {text}", remedy="look at the server, then try again")
+    return StatementFailed(f"the database refused a statement: {text}", remedy="report it, with the version of the server")

@@ -117,13 +117,13 @@ def require(sessions: Sessions, prefix: str) -> None:
     if found < OLDEST_USABLE:
         states = {state.step.number: state.state for state in status(sessions, prefix)}
         how = "only half made" if "half" in states.values() else "missing" if not found else f"at step {found}, too old"
-        raise SchemaMismatch(f"the tables {prefix}* are {how}", remedy="Run: cron2queue migrate up")
+        raise SchemaMismatch(f"the tables {prefix}* are {how}", remedy="run: cron2queue migrate up")
     applied = sessions.read(lambda session: _applied(session, prefix))
     needs = max(need for _, need in applied.values())
     if needs > LATEST:
         raise SchemaMismatch(
             f"the tables {prefix}* are at step {max(applied)}, which needs a newer release than this (it knows {LATEST} steps)",
-            remedy="Upgrade cron2queue here, or take the step back with the newer release.",
+            remedy="upgrade cron2queue here, or take the step back with the newer release",
         )
 
 
@@ -133,7 +133,7 @@ def _alone(session: Session, prefix: str) -> Iterator[None]:
     family = session.driver.family
     if family == "mysql":
         if session.value("SELECT GET_LOCK(?, 60)", (f"{prefix}migrate",)) != 1:
-            raise UnsafeDatabase("another migration is running", remedy="Wait for it, then try again.")
+            raise UnsafeDatabase("another migration is running", remedy="wait for it, then try again")
     elif family == "postgresql":
         session.run("SELECT pg_advisory_lock(hashtext(?))", (f"{prefix}migrate",))
     try:
@@ -183,7 +183,7 @@ def _refuse_loss(session: Session, prefix: str, steps: Sequence[Step]) -> None:
     if not any("jobs" in step.tables for step in steps) or not _has_table(session, prefix, "jobs"):
         return
     if session.value("SELECT id FROM {jobs} LIMIT 1") is not None:
-        raise UnsafeDatabase(f"{prefix}jobs holds jobs, which would be lost", remedy="Save them, then say --force.")
+        raise UnsafeDatabase(f"{prefix}jobs holds jobs, which would be lost", remedy="save them, then say --force")
 
 
 def _run(session: Session, prefix: str, step: Step, direction: str) -> None:

@@ -33,14 +33,14 @@ class MysqlDriver(Driver):
             import pymysql
             from pymysql.constants import CLIENT
         except ImportError:
-            raise DriverMissing("PyMySQL is not installed", remedy="Install it: pip install 'pymysql>=1.2.4'") from None
+            raise DriverMissing("PyMySQL is not installed", remedy="install it: pip install 'pymysql>=1.2.4'") from None
         try:
             raw = pymysql.connect(**self._arguments(), client_flag=CLIENT.FOUND_ROWS, autocommit=False)  # type: ignore[call-overload, misc, unused-ignore]
             self._promise(raw)
         except pymysql.Error as error:
             raise DatabaseUnavailable(
                 f"{self.address.shown} does not answer: {_said(error)}",
-                remedy="Check that the server runs, and the name, password and rights of the user.",
+                remedy="check that the server runs, and the name, password and rights of the user",
             ) from error
         return raw
 

@@ -28,13 +28,13 @@ class PostgresqlDriver(Driver):
         try:
             import psycopg
         except ImportError:
-            raise DriverMissing("psycopg is not installed", remedy="Install it: pip install 'cron2queue[postgres]'") from None
+            raise DriverMissing("psycopg is not installed", remedy="install it: pip install 'cron2queue[postgres]'") from None
         try:
             return psycopg.connect(**self._arguments(), autocommit=True)
         except psycopg.Error as error:
             raise DatabaseUnavailable(
                 f"{self.address.shown} does not answer: {str(error).strip() or type(error).__name__}",
-                remedy="Check that the server runs, and the name, password and rights of the user.",
+                remedy="check that the server runs, and the name, password and rights of the user",
             ) from error
 
     def _arguments(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class PostgresqlDriver(Driver):
     def commit(self, raw: Any) -> None:
         """COMMIT. A transaction that has failed answers ROLLBACK to it, without an error: here that is one."""
         if raw.execute("COMMIT").statusmessage != "COMMIT":
-            raise LeaseLost("the transaction had failed and was rolled back", remedy="Let errors of the database pass through.")
+            raise LeaseLost("the transaction had failed and was rolled back", remedy="let errors of the database pass through")
 
     def rollback(self, raw: Any) -> None:
         """Only inside a transaction: outside it would be a warning."""

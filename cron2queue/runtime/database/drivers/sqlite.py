@@ -38,9 +38,9 @@ class SqliteDriver(Driver):
         """WAL, FULL, foreign text decoded without ever failing."""
         file = self.address.database
         if not file:
-            raise UsageError("jobs in memory would be lost", remedy="Name a file: sqlite:///jobs.db")
+            raise UsageError("jobs in memory would be lost", remedy="name a file: sqlite:///jobs.db")
         if not self.exists():
-            raise DatabaseUnavailable(f"there is no file {file}", remedy="If it is to be made, run: cron2queue migrate up")
+            raise DatabaseUnavailable(f"there is no file {file}", remedy="if it is to be made, run: cron2queue migrate up")
         try:
             raw = sqlite3.connect(
                 file, timeout=0.02, isolation_level=None, check_same_thread=False, cached_statements=256, factory=_Connection
@@ -51,7 +51,7 @@ class SqliteDriver(Driver):
         except sqlite3.Error as error:
             raise DatabaseUnavailable(
                 f"the SQLite file {file} cannot be used: {error}",
-                remedy="Check that its folder exists, is on a local disk, has room and may be written by this user.",
+                remedy="check that its folder exists, is on a local disk, has room and may be written by this user",
             ) from error
         return raw
 
@@ -68,7 +68,7 @@ class SqliteDriver(Driver):
         except OSError as error:
             raise DatabaseUnavailable(
                 f"the SQLite file {self.address.database} cannot be made: {error.strerror}",
-                remedy="Check that its folder exists and may be written by this user.",
+                remedy="check that its folder exists and may be written by this user",
             ) from error
         return True
 
