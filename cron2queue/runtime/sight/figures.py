@@ -1,11 +1,11 @@
 """Figures by kind over the last hour: from the attempts of the jobs that ended last and of those that wait for a retry.
 
-A sample of the newest is enough for percentiles however many jobs there were; where the sample ends before the hour
-does, the counts come from the roll-ups that the workers keep.
+A sample of the newest is enough for percentiles however many jobs there were. Counts are those of the roll-ups that the
+workers keep, where these are higher: the sample may end before the hour does, and misses what a job went through that runs
+again. Roll-ups come some seconds late, and a worker that is killed takes its last ones with it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -35,15 +35,7 @@ class Attempt(NamedTuple):
     last_of_dead: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recent:
-    """The attempts of the window; `complete` is False when only the newest were looked at."""
-
-    attempts: tuple[Attempt, ...]
-    complete: bool
-
-
-def recent(connection: Connection, tables: Tables, now: datetime, seconds: float = WINDOW_SECONDS) -> Recent:
+def recent(connection: Connection, tables: Tables, now: datetime, seconds: float = WINDOW_SECONDS) -> tuple[Attempt, ...]:
     """The newest attempts within the window."""
     since = now - timedelta(seconds=seconds)
     jobs = tables.jobs.c
@@ -51,10 +43,8 @@ def recent(connection: Connection, tables: Tables, now: datetime, seconds: float
     ended = select(*columns).where(jobs.finished_at >= since).order_by(jobs.finished_at.desc()).limit(SAMPLE)
     soon = select(jobs.id).where(jobs.due_at.is_not(None)).order_by(jobs.due_at).limit(DUE_LOOKED_AT).subquery()
     waiting = select(*columns).join(soon, jobs.id == soon.c.id).where(jobs.attempts > 0).limit(SAMPLE)
-    ended_jobs = connection.execute(ended).all()
-    waiting_jobs = connection.execute(waiting).all()
-    attempts = tuple(_attempts(connection, tables, [*ended_jobs, *waiting_jobs], since))
-    return Recent(attempts=attempts, complete=len(ended_jobs) < SAMPLE and len(waiting_jobs) < SAMPLE)
+    found = [*connection.execute(ended).all(), *connection.execute(waiting).all()]
+    return tuple(_attempts(connection, tables, found, since))
 
 
 def _attempts(connection: Connection, tables: Tables, found: Sequence[Any], since: datetime) -> Iterator[Attempt]:
@@ -72,14 +62,16 @@ def _attempts(connection: Connection, tables: Tables, found: Sequence[Any], sinc
             yield Attempt(job.queue, job.kind, row.outcome, row.wait_seconds, row.run_seconds, died)
 
 
-def by_kind(recent: Recent, counted: Mapping[tuple[str, str], Mapping[str, int]]) -> Mapping[str, tuple[KindView, ...]]:
+def by_kind(
+    recent: Iterable[Attempt], counted: Mapping[tuple[str, str], Mapping[str, int]]
+) -> Mapping[str, tuple[KindView, ...]]:
     """By queue, its kinds with their figures; `counted` are the roll-ups of the window by (queue, kind)."""
-    grouped: dict[tuple[str, str], list[Attempt]] = {}
-    for attempt in recent.attempts:
+    grouped: dict[tuple[str, str], list[Attempt]] = {key: [] for key in counted}
+    for attempt in recent:
         grouped.setdefault((attempt.queue, attempt.kind), []).append(attempt)
     views: dict[str, list[KindView]] = {}
     for (queue, kind), attempts in sorted(grouped.items()):
-        views.setdefault(queue, []).append(_view(kind, attempts, {} if recent.complete else counted.get((queue, kind), {})))
+        views.setdefault(queue, []).append(_view(kind, attempts, counted.get((queue, kind), {})))
     return {queue: tuple(kinds) for queue, kinds in views.items()}
 
 

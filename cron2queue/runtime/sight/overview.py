@@ -59,8 +59,7 @@ class Overview:
     def _queues(self) -> tuple[QueueView, ...]:
         rows = queues.settings(self.connection, self.tables)
         sampled = figures.recent(self.connection, self.tables, self.now)
-        counted = {} if sampled.complete else figures.rolled_up(self.connection, self.tables, self.now)
-        kinds = figures.by_kind(sampled, counted)
+        kinds = figures.by_kind(sampled, figures.rolled_up(self.connection, self.tables, self.now))
         names = sorted({*queues.names(self.connection, self.tables), *self.planned, *(queue for queue, _ in self._counted)})
         return tuple(self._queue(name, rows.get(name), kinds.get(name, ())) for name in names)
 

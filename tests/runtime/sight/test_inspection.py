@@ -42,6 +42,18 @@ def test_a_status_tells_every_queue_kind_and_worker(database: Database) -> None:
     assert [(group.kind, group.error, group.count) for group in status.dead] == [(KIND, "order # is unknown", 2)]
 
 
+def test_failures_of_the_hour_count_though_the_job_runs_again(database: Database) -> None:
+    store = database.store()
+    ids = accept(store, 2)
+    register(store)
+    kill(store, 2)
+    store.roll_up()
+    store.requeue(ids, by="t")
+    claim(store)
+    ((kind,),) = [queue.kinds for queue in look(database).queues()]
+    assert (kind.kind, kind.failed, kind.dead, kind.error_rate, kind.run_p50) == (KIND, 2, 2, 1.0, None)
+
+
 def test_all_figures_are_plain_numbers_on_every_database(database: Database) -> None:
     store = shop(database)
     store.set_limit("queue", "default", by="t", concurrency=4, depth=100, age=900.0)
