@@ -188,11 +188,19 @@ def _new_job(options: Options, planned: JobSettings | None, now: datetime) -> Ne
         run_at=_run_at(options, now),
         max_attempts=chosen(options.max_attempts, planned and planned.max_attempts, 8),
         unique=_unique(options.unique),
-        ordering_key=options.ordering_key,
+        ordering_key=_ordering_key(options, planned, now),
         owner=options.owner,
         limit_key=options.limit_key,
         public_id=random_hex(16),  # one id for all tries, the spooled one included
     )
+
+
+def _ordering_key(options: Options, planned: JobSettings | None, now: datetime) -> str | None:
+    """A planned job without key or payload of its own is the entry's run, by hand: it waits its turn among the ticks' jobs."""
+    if options.ordering_key is not None or planned is None or options.key is not None or options.payload is not None:
+        given: str | None = options.ordering_key
+        return given
+    return tick_of(planned, now).ordering_key
 
 
 def _payload(text: str | None) -> Any:

@@ -77,6 +77,17 @@ def test_a_job_goes_in_by_kind_and_its_public_id_comes_out(database: Database, t
     assert (again.returncode, again.stdout.strip()) == (0, f"{row[0]} duplicate")
 
 
+def test_by_hand_a_job_waits_for_the_one_before_as_its_overlap_rule_wants(database: Database, tmp_path: Path) -> None:
+    for overlap, state, ticked in (("skip", "blocked", "skipped"), ("parallel", "ready", "")):
+        database.change("DELETE FROM {jobs}")
+        path = str(plan(database, tmp_path, overlap=overlap))
+        for extra in ((), (), ("--payload", "[1]"), ("--key", "order 7")):
+            assert run("order-export", *extra, "--plan", path, folder=tmp_path).returncode == 0
+        states = [row[0] for row in database.rows("SELECT state FROM {jobs} ORDER BY id")]
+        assert states == ["ready", state, "ready", "ready"]
+        assert run("order-export", "--tick", "--plan", path, folder=tmp_path).stdout.startswith(ticked)
+
+
 def test_the_producer_imports_neither_sqlalchemy_nor_anything_of_the_toolkit(sqlite_database: Database, tmp_path: Path) -> None:
     code = (
         "import sys\n"
