@@ -6,11 +6,13 @@ no file is left behind, and none has to be found.
 
 import _socket  # what `socket` is made of, which takes a producer longer to load than all else that it does
 import os
+import time
 
 from cron2queue.runtime.database.address import Address
 
 NOTIFY = "NOTIFY {jobs}"  # PostgreSQL: the channel has the name of the table
 LISTEN = "LISTEN {jobs}"
+ANEW_SECONDS = 0.05  # so long a producer in a hurry leaves out the places where nobody was
 PLACES = 8  # so many workers of one database can be woken on a host; further ones poll
 _LOCAL = frozenset({None, "", "localhost", "127.0.0.1", "::1"})
 
@@ -47,7 +49,8 @@ class Waker:
     """The producer's end; made once, used after each commit that made a job ready."""
 
     def __init__(self, address: Address, prefix: str) -> None:
-        self._names = wakeup_names(address, prefix)
+        self._names = self._there = wakeup_names(address, prefix)
+        self._asked_all = float("-inf")
         self._pid = 0
         self._socket: _socket.socket | None = None
 
@@ -57,11 +60,12 @@ class Waker:
             end = self._own_socket()
         except OSError:  # no descriptor left
             return
-        for name in self._names:
-            try:
-                end.sendto(b"1", name)
-            except OSError:  # nobody there, or one who does not read
-                continue
+        now = time.monotonic()
+        if now - self._asked_all >= ANEW_SECONDS:
+            self._there, self._asked_all = [name for name in self._names if _reaches(end, name)], now
+        else:
+            for name in self._there:
+                _reaches(end, name)
 
     def _own_socket(self) -> _socket.socket:
         if self._socket is None or self._pid != os.getpid():
@@ -76,6 +80,17 @@ class Waker:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
+
+
+def _reaches(end: _socket.socket, name: str) -> bool:
+    """Send; whether somebody listens there, even one who has not read the last ones yet."""
+    try:
+        end.sendto(b"1", name)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def listen(address: Address, prefix: str) -> _socket.socket | None:

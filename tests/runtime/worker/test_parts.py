@@ -7,10 +7,12 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from cron2queue.errors import UsageError
+from cron2queue.runtime.database import wakeups
 from cron2queue.runtime.database.address import Address, parse
 from cron2queue.runtime.database.wakeups import PLACES, Waker, listen, wakeup_names
 from cron2queue.runtime.handlers import HandlerOptions
@@ -272,6 +274,24 @@ def test_a_producer_wakes_every_worker_of_its_database_and_no_other(tmp_path: Pa
     assert heard == [b"1", b"1", None, None]
     waker.wake()  # nobody listens any more: no error
     waker.close()
+
+
+def test_a_producer_in_a_hurry_asks_anew_after_a_while_who_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (address,) = _files(tmp_path, "a.db")
+    now = [100.0]
+    monkeypatch.setattr(wakeups, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    first, waker = listen(address, "c2q_"), Waker(address, "c2q_")
+    waker.wake()
+    second = listen(address, "c2q_")
+    assert first is not None
+    assert second is not None
+    waker.wake()
+    assert [first.recv(10), first.recv(10)] == [b"1", b"1"]
+    now[0] += 2 * wakeups.ANEW_SECONDS
+    waker.wake()
+    assert [first.recv(10), second.recv(10)] == [b"1", b"1"]
+    for each in (first, second, waker):
+        each.close()
 
 
 def test_the_same_server_has_the_same_names_however_it_is_written() -> None:
