@@ -30,14 +30,10 @@ NEW_COLUMNS: Final = {
     "public_id": "text", "queue": "text", "kind": "text", "job_key": "bytea", "dedupe": "bytea", "unique_until": "bigint",
     "payload": "text", "state": "text", "priority": "int", "run_at": "bigint", "due_at": "bigint", "max_attempts": "int",
     "ordering_key": "bytea", "turn": "bytea", "limit_key": "bytea", "held_by": "bytea", "held_rank": "int", "owner": "bytea",
-    "trace_context": "text",
+    "trace_context": "text", "created_at": "bigint", "ready_at": "bigint",
 }  # fmt: skip
-# What the database adds: it runs at once if no time was given, and it is ready from now on if it is ready.
-INSERTED: Final = (*NEW_COLUMNS, "attempts", "crashes", "runs", "created_at", "ready_at")
-_VALUES: Final = (
-    f"({', '.join('COALESCE(?, {now})' if column == 'run_at' else '?' for column in NEW_COLUMNS)}, 0, 0, 0, {{now}}, "
-    "CASE WHEN ? = 'ready' THEN {now} ELSE NULL END)"
-)
+NEW_NAMES: Final = tuple(NEW_COLUMNS)
+COUNTERS: Final = ("attempts", "crashes", "runs")  # all of them are 0 at first
 # One finished attempt, likewise; `length` is in microseconds.
 RECORD_COLUMNS: Final = {
     "job_id": "bigint", "run": "int", "number": "int", "lease": "text", "worker": "text", "outcome": "text",
@@ -89,6 +85,7 @@ class Backend:
     """The verbs, correct on every database. `minimum` is the oldest server that has what the backend needs."""
 
     name: ClassVar[str] = "base"
+    insert_is_single: ClassVar[bool] = False  # insert() of one row is one statement: it needs no transaction around it
     minimum: ClassVar[tuple[int, ...]] = (0,)
     lease_of_claim: ClassVar[str] = "?"  # SQL of one job's token; the base binds it whole
 
@@ -97,19 +94,17 @@ class Backend:
         return [self._insert_one(session, row) for row in rows]
 
     def _insert_one(self, session: Session, row: Row) -> int | None:
-        if not self.try_write(session, self.insert_statement(1), self.insert_parameters([row])):
+        statement = f"INSERT INTO {{jobs}} ({', '.join((*NEW_NAMES, *COUNTERS))}) VALUES ({marks(len(row))}, 0, 0, 0)"
+        if not self.try_write(session, statement, row):
             return None
         return int(session.value("SELECT id FROM {jobs} WHERE public_id = ?", (row[0],)))
 
-    @staticmethod
-    def insert_statement(count: int) -> str:
-        """INSERT of so many jobs."""
-        return f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) VALUES {', '.join([_VALUES] * count)}"
+    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
+        """Insert one row that names no time, as of now, if pauses and limits are still of this version.
 
-    @staticmethod
-    def insert_parameters(rows: Sequence[Row]) -> Row:
-        """Those of insert_statement: each row, and its state once more."""
-        return tuple(cell for row in rows for cell in (*row, row[7]))
+        Its id; None if they are not, if a unique index refused it, or if the backend would rather look first.
+        """
+        return None
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """Insert finished attempts: RECORD_COLUMNS, and the attempt's length in microseconds.

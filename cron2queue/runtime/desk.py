@@ -129,12 +129,16 @@ class Desk:
             self._waker.close()
 
     def controls(self) -> limits.Controls:
-        """The snapshot of pauses and limits that is at hand."""
-        if self._controls is None or (self._good_until is not None and time.monotonic() >= self._good_until):
-            self._controls = self.sessions.read(limits.load)
-            left = self._controls.good_for
-            self._good_until = None if left is None else time.monotonic() + left
-        return self._controls
+        """The snapshot of pauses and limits that is at hand, or a new one."""
+        found = self._at_hand()
+        if found is None:
+            found = self._controls = self.sessions.read(limits.load)
+            self._good_until = None if found.good_for is None else time.monotonic() + found.good_for
+        return found
+
+    def _at_hand(self) -> limits.Controls | None:
+        ended = self._good_until is not None and time.monotonic() >= self._good_until
+        return None if ended else self._controls
 
     def forget_controls(self) -> None:
         """After a change: read pauses and limits anew."""
@@ -174,11 +178,12 @@ class Desk:
                 ) from error
             raise told(error, meaning) from error
 
-    @staticmethod
-    def _until_current(session: Session, work: Work[T]) -> T:
+    def _until_current(self, session: Session, work: Work[T]) -> T:
+        """By the snapshot at hand; else by what the caller's transaction sees, which may never come to be, and is not kept."""
+        controls = self._at_hand()
         for _ in range(20):
             try:
-                return work(session, limits.load(session))
+                return work(session, controls or limits.load(session))
             except limits.Stale:
-                continue
+                controls = None
         raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="try again")

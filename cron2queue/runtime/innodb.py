@@ -5,10 +5,14 @@ cell of a row, and each parameter, into its hands.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from functools import cache
+from itertools import chain
+from typing import Any, ClassVar, Final
 
-from cron2queue.runtime.backend import Change, Row, Want
+from cron2queue.runtime.backend import NEW_NAMES, Change, Row, Want, marks
+from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import RunCarefully, Session
+from cron2queue.runtime.inserting import Parted, filled, names_of
 from cron2queue.runtime.runs import Plain
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
@@ -19,6 +23,10 @@ _RECORDS: Final = (
     "{now} - CAST(d.seconds * 1000000 AS SIGNED), {now} FROM JSON_TABLE(?, '$[*]' COLUMNS "
     "(job BIGINT PATH '$[0]', seconds DOUBLE PATH '$[1]')) d JOIN {jobs} j ON j.id = d.job WHERE j.lease = CONCAT(?, j.id)"
 )
+
+_DEDUPE: Final = NEW_NAMES.index("dedupe")
+_NULL_REFUSED: Final = 1048
+_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-")
 
 _RARE: Final = ("job_key", "ordering_key", "owner", "trace_context", "limit_key")  # most jobs have none of them
 _NONE_OF_THEM: Final = " AND ".join(f"{name} IS NULL" for name in _RARE)
@@ -49,6 +57,27 @@ def _text(cell: str | bytes) -> str:
     return cell if isinstance(cell, str) else cell.decode()
 
 
+def _literal(cell: Any) -> str | None:
+    """A cell as it stands in SQL, where that needs no thought."""
+    if type(cell) is int:
+        return str(cell)
+    if type(cell) is bytes:
+        return f"X'{cell.hex()}'"
+    return f"'{cell}'" if type(cell) is str and _PLAIN.issuperset(cell) else None
+
+
+@cache
+def _current(places: tuple[int, ...]) -> str:
+    """INSERT of one job as of now; it has no public id, and is refused, if the version of pauses and limits has changed.
+
+    Not INSERT .. SELECT, for which MariaDB keeps all other producers from their next id.
+    """
+    version = "(SELECT CASE WHEN version = ? THEN ? END FROM {controls} WHERE id = 1)"
+    given = ", ".join([version, *("?" * (len(places) - 1))])
+    now = "created_at, run_at, ready_at"
+    return f"INSERT INTO {{jobs}} ({now}, {names_of(places)}) VALUES ({{now}}, created_at, created_at, {given}, 0, 0, 0)"
+
+
 class InnodbBackend(SkipLockedBackend):
     """Both compare rows of values without an index, and prefer a look-up by equality to a range of more columns.
 
@@ -58,6 +87,77 @@ class InnodbBackend(SkipLockedBackend):
     behind_mark: ClassVar[str] = "(priority > ? OR (priority = ? AND id > ?))"
     marked_table: ClassVar[str] = "{jobs} FORCE INDEX ({jobs}_claim)"
     candidate_columns: ClassVar[str] = _PACKED
+
+    insert_is_single: ClassVar[bool] = True
+
+    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
+        """One plain INSERT: the variants that ignore duplicates deadlock, and swallow other errors as well.
+
+        A duplicate undoes its statement only; then the rows go one by one.
+        """
+        if len(rows) == 1:
+            return [self._insert_alone(session, rows[0])]
+        try:
+            return self._insert_all(session, rows)
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+        return [self._insert_alone(session, row) for row in rows]
+
+    def _insert_alone(self, session: Session, row: Row) -> int | None:
+        places = filled(row)
+        statement = f"INSERT INTO {{jobs}} ({names_of(places)}) VALUES ({marks(len(places))}, 0, 0, 0)"
+        try:
+            return int(session.run(statement, [row[place] for place in places]).lastrowid)
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            return None
+
+    def _insert_all(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
+        """Insert, or raise; the ids in the order of the rows. Only what differs goes through the hands of the driver."""
+        parts = Parted(rows)
+        said = {place: _literal(parts.columns[place][0]) for place in parts.alike}
+        given = [*parts.differing, *(place for place in parts.alike if said[place] is None)]
+        words = [word for word in said.values() if word is not None]
+        row = f"({', '.join([session.driver.placeholder] * len(given) + words)}, 0, 0, 0)"
+        names = names_of((*given, *(place for place in parts.alike if said[place] is not None)))
+        sql = f"{session.sql(f'INSERT INTO {{jobs}} ({names}) VALUES ')}{', '.join([row] * len(rows))}"
+        cells = chain.from_iterable(zip(*(parts.columns[place] for place in given), strict=True))
+        return self._ids(session, int(session.send(sql, list(cells)).lastrowid), [row[0] for row in rows])
+
+    def _ids(self, session: Session, first: int, public_ids: list[str]) -> list[int | None]:
+        """Those of rows that one INSERT has made. They are given in its order, and mostly without gaps: then the last tells."""
+        query = "SELECT id, @@auto_increment_increment FROM {jobs} WHERE public_id = ?"
+        ((last, step),) = session.rows(query, (public_ids[-1],))
+        ids = range(first, last + 1, step)
+        if len(ids) == len(public_ids) and ids[-1] == last:
+            return list(ids)
+        query = f"SELECT public_id, id FROM {{jobs}} WHERE public_id IN ({marks(len(public_ids))})"
+        found = dict(session.rows(query, public_ids))
+        return [int(found[public_id]) for public_id in public_ids]
+
+    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
+        """One statement for a look and an INSERT; whoever has a key looks first, since a refused INSERT leaves locks."""
+        if row[_DEDUPE] is not None:
+            return None
+        places = filled(row)
+        try:
+            cursor = session.run(_current(places), [version, *(row[place] for place in places)])
+        except Exception as error:
+            if session.driver.code_of(error) is Failure.DUPLICATE or error.args[:1] == (_NULL_REFUSED,):
+                return None
+            raise
+        return int(cursor.lastrowid)
+
+    def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
+        """A duplicate undoes its own statement only: no savepoint is needed."""
+        try:
+            return session.changed(statement, parameters) == 1
+        except Exception as error:
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            return False
 
     def candidates(self, session: Session, want: Want) -> list[Row]:
         """Three cells a row instead of fifteen."""

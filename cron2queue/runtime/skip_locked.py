@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from cron2queue.runtime.backend import Backend, Row, Want, marks
-from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import Session
 
 
@@ -33,41 +32,3 @@ class SkipLockedBackend(Backend):
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """One statement; without RETURNING on UPDATE, all or (carefully, again) one by one."""
         return self.fenced_batch(session, change, parameters, leases)
-
-    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
-        """One plain INSERT: the variants that ignore duplicates deadlock, and swallow other errors as well.
-
-        A duplicate undoes its statement only; then the rows go one by one.
-        """
-        try:
-            return self.insert_all(session, rows)
-        except Exception as error:
-            if session.driver.code_of(error) is not Failure.DUPLICATE:
-                raise
-        return [None] if len(rows) == 1 else [self._insert_alone(session, row) for row in rows]
-
-    def _insert_alone(self, session: Session, row: Row) -> int | None:
-        try:
-            return self.insert_all(session, [row])[0]
-        except Exception as error:
-            if session.driver.code_of(error) is not Failure.DUPLICATE:
-                raise
-            return None
-
-    def insert_all(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
-        """Insert, or raise; the ids in the order of the rows."""
-        cursor = session.run(self.insert_statement(len(rows)), self.insert_parameters(rows))
-        if len(rows) == 1:
-            return [int(cursor.lastrowid)]
-        query = f"SELECT public_id, id FROM {{jobs}} WHERE public_id IN ({marks(len(rows))})"
-        found = dict(session.rows(query, [row[0] for row in rows]))
-        return [int(found[row[0]]) for row in rows]
-
-    def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
-        """A duplicate undoes its own statement only: no savepoint is needed."""
-        try:
-            return session.changed(statement, parameters) == 1
-        except Exception as error:
-            if session.driver.code_of(error) is not Failure.DUPLICATE:
-                raise
-            return False

@@ -1,9 +1,8 @@
 """MariaDB 10.6 and newer."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from cron2queue.runtime.backend import Row, Want
+from cron2queue.runtime.backend import Want
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.innodb import InnodbBackend
 
@@ -13,15 +12,6 @@ class MariadbBackend(InnodbBackend):
 
     name: ClassVar[str] = "mariadb"
     minimum: ClassVar[tuple[int, ...]] = (10, 6)
-
-    def insert_all(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
-        """The ids come with the INSERT itself."""
-        if len(rows) == 1:
-            return super().insert_all(session, rows)
-        statement = self.insert_statement(len(rows)) + " RETURNING id, public_id"
-        returned = session.rows(statement, self.insert_parameters(rows))
-        found = {public_id: job_id for job_id, public_id in returned}
-        return [int(found[row[0]]) for row in rows]
 
     def explain(self, session: Session, want: Want) -> str:
         """One line a table: the key that is used, and in Extra any sort."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from cron2queue.runtime.backend import (
     CANDIDATE_COLUMNS,
     CLAIM_COLUMNS,
-    INSERTED,
     NEW_COLUMNS,
     RECORD_COLUMNS,
     Change,
@@ -16,10 +15,15 @@ from cron2queue.runtime.backend import (
     order_of_claim,
 )
 from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.inserting import SKIPPING, Parted, current, filled, names_of
 from cron2queue.runtime.runs import Plain
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
-_SKIPPING = " ON CONFLICT DO NOTHING RETURNING id"
+_NEW = tuple(NEW_COLUMNS.items())
+
+
+def _typed(kind: str) -> str:
+    return f"CAST(? AS {kind})"
 
 
 def _arrays(columns: dict[str, str]) -> str:
@@ -27,25 +31,21 @@ def _arrays(columns: dict[str, str]) -> str:
     return f"unnest({casts}) WITH ORDINALITY AS d ({', '.join(columns)}, place)"
 
 
-_GIVEN = ", ".join("COALESCE(run_at, {now})" if column == "run_at" else column for column in NEW_COLUMNS)
-_NEW = tuple(NEW_COLUMNS.items())
-
-
 @cache
-def _insert(differing: tuple[int, ...]) -> str:
+def _insert(alike: tuple[int, ...], differing: tuple[int, ...]) -> str:
     """INSERT of many: what all of them have in common is given once, the rest as one array a column."""
-    common = [f"CAST(? AS {kind}) AS {name}" for place, (name, kind) in enumerate(_NEW) if place not in differing]
+    common = [f"{_typed(kind)} AS {name}" for name, kind in (_NEW[place] for place in alike)]
     arrays = _arrays(dict(_NEW[place] for place in differing))
+    given = ", ".join(_NEW[place][0] for place in (*alike, *differing))
     return (
-        f"INSERT INTO {{jobs}} ({', '.join(INSERTED)}) "
-        f"SELECT {_GIVEN}, 0, 0, 0, {{now}}, CASE WHEN state = 'ready' THEN {{now}} END "
-        f"FROM (SELECT {', '.join(common)}) AS c, {arrays} ORDER BY place{_SKIPPING}, public_id"
+        f"INSERT INTO {{jobs}} ({names_of((*alike, *differing))}) SELECT {given}, 0, 0, 0 "
+        f"FROM (SELECT {', '.join(common)}) AS c, {arrays} ORDER BY place{SKIPPING}, public_id"
     )
 
 
-def _differing(columns: Sequence[Row]) -> tuple[int, ...]:
-    """Places of the columns whose cells are not all the same; the public id is one, and the payload, which may be long."""
-    return tuple([place for place, cells in enumerate(columns) if cells.count(cells[0]) < len(cells)])
+@cache
+def _insert_one(places: tuple[int, ...]) -> str:
+    return f"INSERT INTO {{jobs}} ({names_of(places)}) VALUES ({', '.join('?' * len(places))}, 0, 0, 0){SKIPPING}"
 
 
 def _array(cells: Row) -> Any:
@@ -83,19 +83,25 @@ class PostgresqlBackend(SkipLockedBackend):
     name: ClassVar[str] = "postgresql"
     minimum: ClassVar[tuple[int, ...]] = (13,)
     lease_of_claim: ClassVar[str] = "CAST(? AS TEXT) || id"
+    insert_is_single: ClassVar[bool] = True
     take_is_single: ClassVar[bool] = True
 
     def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
         """All rows in one statement of fixed length, in their order; a unique index skips its row."""
         if len(rows) == 1:
-            found = session.value(self.insert_statement(1) + _SKIPPING, self.insert_parameters(rows))
-            return [found]
-        columns = list(zip(*rows, strict=True))
-        differing = _differing(columns)
-        common = [cells[0] for place, cells in enumerate(columns) if place not in differing]
-        returned = session.rows(_insert(differing), [*common, *(_array(columns[place]) for place in differing)])
+            places = filled(rows[0])
+            return [session.value(_insert_one(places), [rows[0][place] for place in places])]
+        parts = Parted(rows)
+        arrays = [_array(parts.columns[place]) for place in parts.differing]
+        returned = session.rows(_insert(parts.alike, parts.differing), [*parts.common, *arrays])
         ids = {public_id: job_id for job_id, public_id in returned}
         return [ids.get(row[0]) for row in rows]
+
+    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
+        """One statement, and one round trip, for a look and an INSERT."""
+        places = filled(row)
+        found: int | None = session.value(current(places, _typed), [*(row[place] for place in places), version])
+        return found
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """All rows as one array a column: the statement has the same text, and is prepared, whatever the batch."""
@@ -130,10 +136,10 @@ class PostgresqlBackend(SkipLockedBackend):
         """Behind a savepoint, outside a transaction as well."""
         if session.raw.info.transaction_status == 0:
             return self._try_alone(session, statement, parameters)
-        return super(SkipLockedBackend, self).try_write(session, statement, parameters)
+        return super().try_write(session, statement, parameters)
 
     def _try_alone(self, session: Session, statement: str, parameters: Row) -> bool:
         session.driver.begin(session.raw)
-        written = super(SkipLockedBackend, self).try_write(session, statement, parameters)
+        written = super().try_write(session, statement, parameters)
         session.driver.commit(session.raw)
         return written

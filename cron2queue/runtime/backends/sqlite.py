@@ -16,6 +16,7 @@ from cron2queue.runtime.backend import (
     order_of_claim,
 )
 from cron2queue.runtime.database.session import Session
+from cron2queue.runtime.inserting import SKIPPING, Parted, current, filled, names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,20 +32,42 @@ _RECORDS: Final = (
 )
 
 
+def _untyped(_: str) -> str:
+    return "?"
+
+
+def _insert(alike: tuple[int, ...], differing: tuple[int, ...], count: int) -> str:
+    """INSERT of so many; what all of them have in common is given once."""
+    given = [*("?" * len(alike)), *(f"column{number + 1}" for number in range(len(differing)))]
+    rows = ", ".join([f"({marks(len(differing))})"] * count)
+    return (
+        f"INSERT INTO {{jobs}} ({names_of((*alike, *differing))}) SELECT {', '.join(given)}, 0, 0, 0 "
+        f"{f'FROM (VALUES {rows}) ' if differing else ''}WHERE true{SKIPPING}, public_id"
+    )
+
+
 class SqliteBackend(Backend):
     """Nothing can come between in a statement that writes, so no guard is ever lost here."""
 
     name: ClassVar[str] = "sqlite"
     minimum: ClassVar[tuple[int, ...]] = (3, 37, 0)  # STRICT tables; RETURNING came with 3.35
     lease_of_claim: ClassVar[str] = "? || id"
+    insert_is_single: ClassVar[bool] = True
     take_is_single: ClassVar[bool] = True
 
     def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
         """All rows in one statement; a unique index skips its row."""
-        statement = self.insert_statement(len(rows)) + " ON CONFLICT DO NOTHING RETURNING id, public_id"
-        returned = session.rows(statement, self.insert_parameters(rows))
-        found = {public_id: job_id for job_id, public_id in returned}
+        parts = Parted(rows)
+        cells = chain.from_iterable(zip(*(parts.columns[place] for place in parts.differing), strict=True))
+        statement = _insert(parts.alike, parts.differing, len(rows))
+        found = {public_id: job_id for job_id, public_id in session.rows(statement, [*parts.common, *cells])}
         return [found.get(row[0]) for row in rows]
+
+    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
+        """One statement for a look and an INSERT."""
+        places = filled(row)
+        found: int | None = session.value(current(places, _untyped), [*(row[place] for place in places), version])
+        return found
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. An idle worker only looks first: a write would keep producers waiting, even of nothing."""

@@ -41,7 +41,6 @@ class Driver(ABC):
     placeholder: ClassVar[str] = "%s"
     now: ClassVar[str]
     current_read: ClassVar[str] = ""  # appended to a SELECT, it sees what is committed now, not an older snapshot
-    single_statement_commits: ClassVar[bool] = False  # outside a transaction each statement is its own
     short_waits: ClassVar[tuple[str, ...]] = ()  # in a transaction: from now on it waits a second for locks, no longer
 
     def __init__(self, address: Address) -> None:
@@ -69,6 +68,14 @@ class Driver(ABC):
     @abstractmethod
     def begin(self, raw: Any) -> None:
         """Start a transaction that will write."""
+
+    def alone(self, raw: Any) -> None:
+        """From now until the next begin each statement is a transaction of its own. Most connections are so anyway."""
+        return
+
+    def let_go(self, raw: Any) -> None:
+        """After queries outside a unit: hold no snapshot of theirs."""
+        return
 
     def join(self, raw: Any) -> bool:
         """Make sure that a caller's connection is in a transaction. True if its owner expects each call to commit itself."""

@@ -23,6 +23,7 @@ TABLES: Final = (
     "rollups", "marks", "migrations",
 )  # fmt: skip
 PATIENCE_SECONDS: Final = 15.0
+_READ, _SINGLE, _UNIT = range(3)  # what is around the statements of a piece of work: nothing; a commit each; one for all
 _MOST_STATEMENTS = 3000
 
 # Connections that a fork has copied. They are never used nor closed here (the other side still speaks through them),
@@ -68,11 +69,15 @@ class Session:
 
     def run(self, template: str, parameters: Parameters = ()) -> Any:
         """Execute one statement; the cursor is good until the next one."""
+        return self.send(self._compiler.sql(template), parameters)
+
+    def send(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Execute what is the driver's SQL already, as `sql` gives it; for statements that are never the same twice."""
         cursor = self._cursor
         if cursor is None:
             cursor = self._cursor = self.driver.cursor(self.raw)
         try:
-            cursor.execute(self._compiler.sql(template), parameters)
+            cursor.execute(sql, parameters)
         except (OverflowError, UnicodeError) as error:  # a value that the driver cannot even send
             raise StatementFailed(f"a value cannot be stored: {error}", remedy="report it") from error
         return cursor
@@ -157,23 +162,23 @@ class Sessions:
 
     def read(self, work: Callable[[Session], T]) -> T:
         """Run queries that change nothing."""
-        return self._until_it_works(work, begin=False)
+        return self._until_it_works(work, _READ)
 
     def single(self, work: Callable[[Session], T]) -> T:
-        """Run a unit of exactly one writing statement: where the driver allows, without BEGIN and COMMIT around it."""
-        return self._until_it_works(work, begin=not self.driver.single_statement_commits)
+        """Run a unit of which each statement may stand by itself: without BEGIN and COMMIT around it."""
+        return self._until_it_works(work, _SINGLE)
 
     def unit(self, work: Callable[[Session], T]) -> T:
         """Run a unit of work in one transaction; it must be harmless to run it again after an unknown COMMIT."""
-        return self._until_it_works(work, begin=True)
+        return self._until_it_works(work, _UNIT)
 
-    def _until_it_works(self, work: Callable[[Session], T], *, begin: bool) -> T:
+    def _until_it_works(self, work: Callable[[Session], T], mode: int) -> T:
         deadline = time.monotonic() + self._patience
         reruns, careful = 0, False
         while True:
             session = self.current()
             session.reruns, session.careful = reruns, careful
-            attempt, began = _Attempt(self.driver, session, begin), time.monotonic()
+            attempt, began = _Attempt(self.driver, session, mode), time.monotonic()
             try:
                 return attempt.run(work)
             except RunCarefully:
@@ -210,23 +215,25 @@ def _pause(reruns: int, lasted: float) -> float:
 class _Attempt:
     """One run of a unit on one connection: it knows whether the COMMIT was already on its way."""
 
-    def __init__(self, driver: Driver, session: Session, begin: bool) -> None:
+    def __init__(self, driver: Driver, session: Session, mode: int) -> None:
         self._driver = driver
         self.session = session
-        self._begin = begin
-        self.committing = False
+        self._mode = mode
+        self.committing = mode == _SINGLE  # each of its statements is on its way to be kept
 
     def run(self, work: Callable[[Session], T]) -> T:
         driver, session = self._driver, self.session
         try:
-            if self._begin:
+            if self._mode == _UNIT:
                 driver.begin(session.raw)
+            elif self._mode == _SINGLE:
+                driver.alone(session.raw)
             result = work(session)
-            self.committing = True
-            if self._begin:
+            if self._mode == _UNIT:
+                self.committing = True
                 driver.commit(session.raw)
-            elif not driver.single_statement_commits:
-                driver.rollback(session.raw)
+            elif self._mode == _READ:
+                driver.let_go(session.raw)
         except BaseException as error:
             self._undo(error)
             raise

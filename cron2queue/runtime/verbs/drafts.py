@@ -38,6 +38,20 @@ class Draft(Record):
     turn: bytes | None
     run_at: int | None
 
+    @property
+    def is_timeless(self) -> bool:
+        """Whether nothing in its row hangs on what time it is, or on who has a turn."""
+        return self.run_at is None and self.turn is None and self.period in (None, UNTIL_PRUNED)
+
+    def timeless_row(self) -> Row:
+        """Its row without the times, which are all the moment at which it is inserted."""
+        job = self.job
+        return (
+            self.public_id, job.queue, job.kind, self.key, self.dedupe, self.period, self.payload, "ready", job.priority, None,
+            None, job.max_attempts, None, None, exact(job.limit_key), None, None, exact(job.owner), job.trace_context, None,
+            None,
+        )  # fmt: skip
+
     def row(self, *, now: int, has_turn: bool) -> Row:
         """Its row, for NEW_COLUMNS: ready, or scheduled for later, or blocked behind another of its ordering key."""
         job, later = self.job, self.run_at is not None and self.run_at > now
@@ -45,9 +59,11 @@ class Draft(Record):
         state = "blocked" if blocked else "scheduled" if later else "ready"
         until = self.period if self.period in (None, UNTIL_PRUNED) else now + (self.period or 0)
         return (
-            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority, self.run_at,
+            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority,
+            now if self.run_at is None else self.run_at,
             self.run_at if state == "scheduled" else None, job.max_attempts, self.ordering_key, self.turn if has_turn else None,
             exact(job.limit_key), self.turn if blocked else None, 0 if blocked else None, exact(job.owner), job.trace_context,
+            now, now if state == "ready" else None,
         )  # fmt: skip
 
 

@@ -33,6 +33,16 @@ class Known:
         self.turns: set[bytes] = set()
 
 
+def enqueue_one(session: Session, backend: Backend, controls: Controls, draft: Draft) -> list[Enqueued]:
+    """Store one, outside any transaction. Most are new, and no queue is bounded: then all is one statement."""
+    rule = controls.queue(draft.job.queue)
+    if draft.is_timeless and rule.depth_limit is None and rule.age_limit is None:
+        job_id = backend.insert_current(session, draft.timeless_row(), controls.version)
+        if job_id is not None:
+            return [Enqueued(id=job_id, public_id=draft.public_id, duplicate=False)]
+    return enqueue(session, backend, controls, [draft])
+
+
 def enqueue(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
     """Store what is not there yet; one answer for each draft, in their order. Raises Stale or QueueFull before any write."""
     refused: set[str] = set()

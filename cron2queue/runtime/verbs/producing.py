@@ -54,11 +54,12 @@ class ProducerVerbs(Desk):
         backend = self.backend
         if connection is not None:
             return self.inside(connection, lambda session, controls: self._with_notice(session, controls, drafts))
-        # One job is one INSERT, which is a transaction of its own where a statement can be one.
-        alone = len(drafts) == 1 and backend.take_is_single
-        answers = self.with_controls(
-            lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts), single=alone
-        )
+        if len(drafts) == 1 and backend.insert_is_single:
+            answers = self.with_controls(
+                lambda session, controls: enqueueing.enqueue_one(session, backend, controls, drafts[0]), single=True
+            )
+        else:
+            answers = self.with_controls(lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return answers
 

@@ -179,6 +179,18 @@ def test_a_full_queue_refuses_before_anything_is_written(table: Database, store:
     store.enqueue(mail())
 
 
+def test_a_limit_that_another_sets_holds_for_the_next_enqueue(table: Database, store: Store) -> None:
+    """However much a producer that has been at work knows already."""
+    store.enqueue(mail())
+    operator = table.store()
+    operator.set_limit("queue", "default", by="ops", depth=1)
+    with pytest.raises(QueueFull):
+        store.enqueue(mail())
+    operator.set_limit("queue", "default", by="ops", depth=2)
+    store.enqueue(mail())
+    assert count(table) == 2
+
+
 def test_a_queue_whose_oldest_ready_job_is_too_old_refuses(table: Database, store: Store, claim: Claimer) -> None:
     store.enqueue(mail(priority=1))
     store.enqueue(mail(priority=500))
@@ -245,8 +257,21 @@ def test_a_bulk_keeps_every_text_and_byte_whatever_its_jobs_have_in_common(datab
         for n, text in enumerate(texts)
     ]  # fmt: skip
     same = [NewJob(kind="mail", payload="same", limit_key="l") for _ in texts]
+    odd = [
+        NewJob(
+            kind="mail",
+            payload=text,
+            limit_key=text[:99],
+            owner=text[:99],
+            trace_context=text[:99] if text.isprintable() else None,
+        )
+        for text in texts
+        if text != "\ud800"
+        for _ in range(2)
+    ]
+    pairs = [odd[at : at + 2] for at in range(0, len(odd), 2)]
     columns = "public_id, kind, queue, priority, job_key, payload, max_attempts, ordering_key, owner, trace_context, limit_key"
-    for jobs in (alike, owned, mixed, same):
+    for jobs in (alike, owned, mixed, same, *pairs):
         store = database.store()
         answers = store.enqueue_many(jobs)
         for job, answer in zip(jobs, answers, strict=True):

@@ -70,7 +70,19 @@ class MysqlDriver(Driver):
             raw.commit()
 
     def begin(self, raw: Any) -> None:
-        """Autocommit is off: the first statement begins it."""
+        """With autocommit off the first statement begins it. The server tells with each answer how it stands."""
+        if raw.get_autocommit():
+            raw.autocommit(False)
+
+    def alone(self, raw: Any) -> None:
+        """Autocommit, until a unit begins: who enqueues one job after another saves a COMMIT each."""
+        if not raw.get_autocommit():
+            raw.autocommit(True)
+
+    def let_go(self, raw: Any) -> None:
+        """Without autocommit the first query has begun a transaction."""
+        if not raw.get_autocommit():
+            raw.rollback()
 
     def cursor(self, raw: Any) -> Any:
         """Tuples, even on a connection whose owner prefers dictionaries."""

@@ -20,7 +20,6 @@ class PostgresqlDriver(Driver):
 
     family: ClassVar[str] = "postgresql"
     now: ClassVar[str] = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
-    single_statement_commits: ClassVar[bool] = True
     short_waits: ClassVar[tuple[str, ...]] = ("SET LOCAL lock_timeout = '1s'",)
 
     def connect(self) -> Any:

@@ -32,7 +32,6 @@ class SqliteDriver(Driver):
     family: ClassVar[str] = "sqlite"
     placeholder: ClassVar[str] = "?"
     now: ClassVar[str] = "CAST(ROUND((julianday('now') - 2440587.5) * 86400000000) AS INTEGER)"
-    single_statement_commits: ClassVar[bool] = True
 
     def connect(self) -> sqlite3.Connection:
         """WAL, FULL, foreign text decoded without ever failing."""
