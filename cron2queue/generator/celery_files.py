@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +21,7 @@ from cron2queue.generator.units import (
     stop_seconds,
     supervisor_artifact,
     unit,
+    user_beside,
     user_of,
     worker_unit,
 )
@@ -116,13 +115,8 @@ def _schedules(workshop: Workshop) -> Schedules:
     return tuple(found)
 
 
-def _main_user(moves: Sequence[Move]) -> str | None:
-    users = Counter(move.job.settings.user for move in moves if move.job.settings.user)
-    return checked_user(users.most_common(1)[0][0]) if users else None
-
-
 def _supervisor(workshop: Workshop, beat: bool) -> Artifact:
-    project, main = workshop.plan.project, _main_user(workshop.moves)
+    project, main = workshop.plan.project, user_beside(workshop.moves)
     once = {"relay": relay_words(project), **({"beat": beat_words(project)} if beat else {})}
     programs = [Program(name=name, words=words, user=main, stop_seconds=STOP_MARGIN) for name, words in once.items()]
     for queue, moves in by_queue(workshop.moves).items():
@@ -149,7 +143,7 @@ def _own_artifacts(workshop: Workshop) -> list[Artifact]:
         python=project.python,
         plan=f"{project.folder}/{PLAN_NAME}",
         application=APPLICATION,
-        user=_main_user(workshop.moves),
+        user=user_beside(workshop.moves),
     )
     schedules = _schedules(workshop)
     beat = any(move.job.engine == BEAT for move in workshop.moves)

@@ -7,7 +7,6 @@ compared with Celery itself in the tests). Schedules that name every hour are th
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.schedule import Calendar, Fire
 from cron2queue.generator.engine import CannotConvert
-from cron2queue.generator.oncalendar import in_utc, in_zone, names_every_hour, zone_name
+from cron2queue.generator.oncalendar import lines_of, union, values_of
 
 if TYPE_CHECKING:
     from cron2queue.crontab.schedule import Schedule
@@ -31,13 +30,9 @@ class BeatLine:
     calendar: Calendar
 
 
-def _bits(bits: int, first: int, last: int) -> list[int]:
-    return [value for value in range(first, last + 1) if bits >> value & 1]
-
-
 def _field(bits: int, first: int, last: int) -> str:
     """`*`, or the values one by one: nothing is left to Celery's own reading of ranges and steps."""
-    values = _bits(bits, first, last)
+    values = values_of(bits, first, last)
     return "*" if len(values) == last - first + 1 else ",".join(map(str, values))
 
 
@@ -61,11 +56,7 @@ def beat_lines(schedule: Schedule, zone: ZoneInfo, at: datetime) -> list[BeatLin
         raise CannotConvert("beat cannot draw the time of a schedule")
     if schedule.days_from_end:
         raise CannotConvert("beat cannot count days from the end of the month")
-    if names_every_hour(schedule):
-        offset = at.astimezone(zone).utcoffset()
-        lines = in_utc(schedule, int(offset.total_seconds() // 60) if offset else 0)
-    else:
-        lines = in_zone(schedule, zone_name(schedule, zone, "beat"))
+    lines = lines_of(schedule, zone, at, "beat")
     possible = [_line(each.calendar) for each in lines if not each.calendar.never_fires]
     if not possible:
         raise CannotConvert("beat refuses a schedule that never fires")
@@ -73,12 +64,8 @@ def beat_lines(schedule: Schedule, zone: ZoneInfo, at: datetime) -> list[BeatLin
 
 
 def fires_of(lines: Sequence[BeatLine], start: datetime, end: datetime) -> Iterator[Fire]:
-    """When beat enqueues: at the union of the lines, and once where several meet, since the key of a tick is its minute."""
-    last = None
-    for fire in heapq.merge(*(_fires(line, start, end) for line in lines), key=lambda each: each.at.timestamp()):
-        if fire.at.timestamp() != last:
-            yield fire
-        last = fire.at.timestamp()
+    """When beat enqueues: where lines meet, once, since the key of a tick is its minute."""
+    return union(_fires(line, start, end) for line in lines)
 
 
 def _fires(line: BeatLine, start: datetime, end: datetime) -> Iterator[Fire]:
@@ -97,7 +84,7 @@ def _fires(line: BeatLine, start: datetime, end: datetime) -> Iterator[Fire]:
 
 def _walls(calendar: Calendar, first: datetime, end: datetime) -> Iterator[datetime]:
     """The wall times that the fields name, in their order."""
-    hours, minutes = _bits(calendar.hours, 0, 23), _bits(calendar.minutes, 0, 59)
+    hours, minutes = values_of(calendar.hours, 0, 23), values_of(calendar.minutes, 0, 59)
     day = first.replace(hour=0, minute=0, second=0, microsecond=0)
     while day.replace(tzinfo=UTC) < end + timedelta(days=2):
         weekday = day.isoweekday()

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cron2queue.generator.engine import Move, Workshop
     from cron2queue.runtime.settings import JobSettings
 
-ENDINGS = {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}
 # What cron gives a job besides its own variables; a worker's environment is another.
 CRON_ENVIRONMENT = (("PATH", "/usr/bin:/bin"), ("SHELL", "/bin/sh"))
 
@@ -57,7 +56,7 @@ class ProducerPage:
 
 def producer_path(name: str, language: Language) -> str:
     """Where the producer of a split entry lies, below the plan's folder."""
-    return f"producers/{module_name(name)}.{ENDINGS[language]}"
+    return f"producers/{module_name(name)}.{language.ending}"
 
 
 def _environment(settings: JobSettings) -> tuple[tuple[str, str], ...]:
@@ -78,7 +77,7 @@ def _handler(move: Move, path: str, workshop: Workshop) -> Artifact:
         user=settings.user,
         split=move.job.decision is Decision.SPLIT,
     )
-    text = workshop.templates.render(f"sqlqueue/handlers/handler.{ENDINGS[language]}.j2", page)
+    text = workshop.templates.render(f"sqlqueue/handlers/handler.{language.ending}.j2", page)
     mode = SHARED if language is Language.PYTHON else PROGRAM
     return Artifact(path=path, content=to_bytes(text), mode=mode)
 
@@ -88,7 +87,7 @@ def _producer(move: Move, workshop: Workshop) -> Artifact:
     plan = f"{project.folder}/{PLAN_NAME}"
     words = (project.python, "-I", "-m", "cron2queue.runtime", "enqueue", name, "--plan", plan, "--quiet")
     page = ProducerPage(name=name, python=project.python, enqueue=words)
-    text = workshop.templates.render(f"sqlqueue/producers/producer.{ENDINGS[project.language]}.j2", page)
+    text = workshop.templates.render(f"sqlqueue/producers/producer.{project.language.ending}.j2", page)
     return Artifact(path=producer_path(name, project.language), content=to_bytes(text), mode=PROGRAM)
 
 
@@ -96,7 +95,7 @@ def _artifacts(workshop: Workshop) -> Iterator[Artifact]:
     if any(move.job.settings.handler == SHADOW for move in workshop.moves):
         text = workshop.templates.render("sqlqueue/handlers/shadow.sh.j2", ShadowPage())
         yield Artifact(path=SHADOW, content=text.encode(), mode=PROGRAM)
-    expected = f".{ENDINGS[workshop.plan.project.language]}"
+    expected = f".{workshop.plan.project.language.ending}"
     for move in workshop.moves:
         handler = move.job.settings.handler
         if handler == SHADOW:

@@ -51,7 +51,9 @@ _NEEDS = (
     ),
     Need(words=r"/tmp/\S+", settings=("PrivateTmp",), why="files in /tmp that others may share"),
     Need(
-        words=r"/(?:usr|etc|boot)/\S+\.(?:log|conf|txt|sql|gz|db)", settings=("ProtectSystem",), why="files below /usr or /etc"
+        words=r"/(?:usr|etc|boot)/\S{1,300}\.(?:log|conf|txt|sql|gz|db)",
+        settings=("ProtectSystem",),
+        why="files below /usr or /etc",
     ),
     Need(words=r"/(?:home|root)/\S+|~/\S*", settings=("ProtectHome",), why="files in a home directory"),
     Need(

@@ -7,7 +7,7 @@ Several lines are a union, so that cron's "day of month or day of week" becomes 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -32,7 +32,8 @@ class OnCalendar:
     calendar: Calendar
 
 
-def _values(bits: int, first: int, last: int) -> list[int]:
+def values_of(bits: int, first: int, last: int) -> list[int]:
+    """The numbers that a field of a schedule names."""
     return [value for value in range(first, last + 1) if bits >> value & 1]
 
 
@@ -58,8 +59,8 @@ def _weekdays(bits: int) -> list[int]:
 def _line(calendar: Calendar, zone: str) -> OnCalendar:
     weekdays = _weekdays(calendar.weekdays)
     names = "" if len(weekdays) == 7 else ",".join(_DAYS[day] for day in weekdays) + " "
-    months, days = _field(_values(calendar.months, 1, 12), 1, 12), _field(_values(calendar.days, 1, 31), 1, 31)
-    hours, minutes = _field(_values(calendar.hours, 0, 23), 0, 23), _field(_values(calendar.minutes, 0, 59), 0, 59)
+    months, days = _field(values_of(calendar.months, 1, 12), 1, 12), _field(values_of(calendar.days, 1, 31), 1, 31)
+    hours, minutes = _field(values_of(calendar.hours, 0, 23), 0, 23), _field(values_of(calendar.minutes, 0, 59), 0, 59)
     text = f"{names}*-{months}-{days} {hours}:{minutes}:00 {zone}"
     return OnCalendar(text=text, calendar=replace(calendar, clock_rule=ClockRule.SYSTEMD, zone=zone, possible=None))
 
@@ -90,26 +91,38 @@ def in_zone(calendar: Calendar, zone: str) -> list[OnCalendar]:
 
 def in_utc(calendar: Calendar, offset_minutes: int) -> list[OnCalendar]:
     """The same minutes in UTC, for schedules that name every hour of every day and so do not care about clock changes."""
-    minutes = sum(1 << (minute - offset_minutes) % 60 for minute in _values(calendar.minutes, 0, 59))
+    minutes = sum(1 << (minute - offset_minutes) % 60 for minute in values_of(calendar.minutes, 0, 59))
     return in_zone(replace(calendar, minutes=minutes), _UTC)
 
 
 def names_every_hour(calendar: Calendar) -> bool:
     """Whether only the minute matters."""
-    every_month = _values(calendar.months, 1, 12) == list(range(1, 13))
-    every_day = _values(calendar.days, 1, 31) == list(range(1, 32)) and len(_weekdays(calendar.weekdays)) == 7
-    return every_month and every_day and _values(calendar.hours, 0, 23) == list(range(24))
+    every_month = values_of(calendar.months, 1, 12) == list(range(1, 13))
+    every_day = values_of(calendar.days, 1, 31) == list(range(1, 32)) and len(_weekdays(calendar.weekdays)) == 7
+    return every_month and every_day and values_of(calendar.hours, 0, 23) == list(range(24))
 
 
-def fires_of(lines: Sequence[OnCalendar], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
-    """When a timer with these lines elapses: at their union, once where several meet."""
+def lines_of(calendar: Calendar, zone: ZoneInfo, at: datetime, target: str) -> list[OnCalendar]:
+    """In UTC where only the minute matters, else in the zone of the schedule. Raises CannotConvert as `zone_name`."""
+    if not names_every_hour(calendar):
+        return in_zone(calendar, zone_name(calendar, zone, target))
+    offset = at.astimezone(zone).utcoffset()
+    return in_utc(calendar, int(offset.total_seconds() // 60) if offset else 0)
+
+
+def union(several: Iterable[Iterator[Fire]]) -> Iterator[Fire]:
+    """All of these starts in their order, once where several meet."""
     last = None
-    several = (systemd_fires(line.calendar, start, end, zone) for line in lines)
     for fire in heapq.merge(*several, key=lambda each: each.at.timestamp()):
         instant = fire.at.timestamp()
         if instant != last:
             yield fire
         last = instant
+
+
+def fires_of(lines: Sequence[OnCalendar], start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
+    """When a timer with these lines elapses."""
+    return union(systemd_fires(line.calendar, start, end, zone) for line in lines)
 
 
 def systemd_fires(calendar: Calendar, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:

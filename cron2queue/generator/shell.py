@@ -158,7 +158,7 @@ def unit_text(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """One line of a comment in any language that ends comments at a line break; never holds `*/`, `?>` or `--`."""
+    """One line of a comment in any language that ends comments at a line break; never holds `*/`, `?>` or `-->`."""
     shown = re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "?", text)
     for mark in ("*/", "?>", "-->"):
         shown = shown.replace(mark, mark[0] + " " + mark[1:])

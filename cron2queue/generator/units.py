@@ -10,6 +10,7 @@ from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.engine import checked_user
 from cron2queue.generator.hardening import hardening
 from cron2queue.generator.shell import sh_words
+from cron2queue.plan.builder import main_user
 from cron2queue.runtime.settings import PLAN_NAME
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ def jobs_of(queue: str, plan: Plan) -> int:
 def user_of(moves: Sequence[Move]) -> str | None:
     """As whom the workers of these jobs run."""
     return checked_user(moves[0].job.settings.user)
+
+
+def user_beside(moves: Iterable[Move]) -> str | None:
+    """As whom runs what serves all queues: whoever most jobs belong to may read the plan, and write to the database."""
+    return checked_user(main_user(move.job.settings.user for move in moves))
 
 
 def by_queue(moves: Iterable[Move]) -> dict[str, list[Move]]:

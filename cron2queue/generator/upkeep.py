@@ -5,18 +5,17 @@ Each is written where the plan asks for it: a timer for systemd, and a line of o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.dialect import dialect_named
-from cron2queue.generator.artifacts import SHARED, Artifact
-from cron2queue.generator.engine import checked_user
 from cron2queue.generator.shell import cron_command, sh_words
+from cron2queue.generator.units import unit, user_beside
 from cron2queue.runtime.settings import PLAN_NAME, Missed
 
 if TYPE_CHECKING:
+    from cron2queue.generator.artifacts import Artifact
     from cron2queue.generator.engine import Move, Workshop
     from cron2queue.plan.model import Plan
 
@@ -98,16 +97,10 @@ def _command(plan: Plan, chore: Chore) -> tuple[str, ...]:
     return (plan.project.python, "-I", "-m", "cron2queue", *chore.words, f"{plan.project.folder}/{PLAN_NAME}")
 
 
-def _user(moves: Iterable[Move]) -> str | None:
-    """Whoever most jobs belong to: may read the plan, and write to the database."""
-    counted = Counter(checked_user(move.job.settings.user) for move in moves)
-    return max(sorted(counted, key=str), key=counted.__getitem__, default=None)
-
-
 def upkeep_artifacts(workshop: Workshop) -> list[Artifact]:
     """Timers and services, and the same as lines for cron.d; nothing when the plan asks for none."""
     found = list(chores(workshop.plan, workshop.moves))
-    user = _user(workshop.moves)
+    user = user_beside(workshop.moves)
     units = [each for chore in found for each in _units(workshop, chore, user)]
     return [*units, _cron_file(workshop, found, user)] if found else []
 
@@ -127,7 +120,7 @@ def _units(workshop: Workshop, chore: Chore, user: str | None) -> Iterator[Artif
     )
     for ending in ("service", "timer"):
         text = workshop.templates.render(f"sqlqueue/units/chore.{ending}.j2", page)
-        yield Artifact(path=f"units/systemd/{chore_unit(workshop.plan, chore)}.{ending}", content=text.encode(), mode=SHARED)
+        yield unit(f"systemd/{chore_unit(workshop.plan, chore)}.{ending}", text)
 
 
 def _cron_file(workshop: Workshop, found: Iterable[Chore], user: str | None) -> Artifact:
@@ -140,4 +133,4 @@ def _cron_file(workshop: Workshop, found: Iterable[Chore], user: str | None) -> 
 
     page = CronPage(project=plan.project.name, chores=tuple((chore.why, lines(chore)) for chore in found))
     text = workshop.templates.render("sqlqueue/units/cron.d.j2", page)
-    return Artifact(path=f"units/cron.d/cron2queue-{plan.project.name}", content=text.encode(), mode=SHARED)
+    return unit(f"cron.d/cron2queue-{plan.project.name}", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.crontab.lines import CrontabFile, Entry
 
-_ENDINGS = {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}
 _DAY = 86400
 SHADOW = "handlers/shadow.sh"
 """The handler of every job in shadow mode."""
@@ -40,7 +40,7 @@ class Built:
 
 def handler_path(name: str, language: Language) -> str:
     """Where the handler of a job lies, below the plan's folder."""
-    return f"handlers/{module_name(name)}.{_ENDINGS[language]}"
+    return f"handlers/{module_name(name)}.{language.ending}"
 
 
 def declared_environment(file: CrontabFile, entry: Entry) -> dict[str, str]:
@@ -193,9 +193,10 @@ class _Builder:
         )
 
 
-def _main_user(users: Iterable[str | None]) -> str | None:
-    counted = [user for user in users if user]
-    return max(sorted(set(counted)), key=counted.count) if counted else None
+def main_user(users: Iterable[str | None]) -> str | None:
+    """Whoever most jobs belong to, of several the first by name; None where no user is known."""
+    counted = Counter(user for user in users if user)
+    return min(counted, key=lambda user: (-counted[user], user), default=None)
 
 
 def _queue_name(verdict: Verdict, user: str | None, main: str | None) -> str:
@@ -239,7 +240,7 @@ def build(audit: Audit, project: Project, *, owners: Mapping[str, str | None]) -
     verdicts = sorted(audit.verdicts, key=lambda each: (order[each.path], each.entry.number))
     users = [each.entry.user or owners.get(each.path) for each in verdicts]
     migrated = [user for user, each in zip(users, verdicts, strict=True) if each.decision in MIGRATED]
-    main = _main_user(migrated or users)
+    main = main_user(migrated or users)
     names = unique(each.name for each in verdicts)
     jobs = [
         builder.job(verdict, name, user, _queue_name(verdict, user, main))

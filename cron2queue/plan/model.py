@@ -26,6 +26,11 @@ class Language(StrEnum):
     SHELL = "shell"
     NODE = "node"
 
+    @property
+    def ending(self) -> str:
+        """Of the names of its files."""
+        return {Language.PYTHON: "py", Language.PHP: "php", Language.SHELL: "sh", Language.NODE: "js"}[self]
+
 
 class Userland(StrEnum):
     """Whose `flock` and `timeout` the host has."""
@@ -72,7 +77,7 @@ class PlannedJob:
     """One entry of the crontab and what becomes of it.
 
     `settings` is its table in the plan. `because` and `questions` come from the verdict and are shown, not edited;
-    `notes` tell what the builder chose and why. `original` is the schedule as the crontab has it.
+    `notes` tell what the builder chose and why.
     """
 
     settings: JobSettings

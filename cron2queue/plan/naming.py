@@ -32,12 +32,14 @@ def _same(name: str) -> str:
 def unique(names: Iterable[str]) -> list[str]:
     """The names as slugs, later ones of equal sound numbered -2, -3, ..."""
     taken: set[str] = set()
+    following: dict[str, int] = {}  # so that a thousand lines of one name do not each count from 2
     result = []
     for name in names:
         first = chosen = name if is_slug(name) and name not in _RESERVED else slug(name)
-        number = 2
+        number = following.get(first, 2)
         while _same(chosen) in taken:
             chosen, number = f"{first}-{number}", number + 1
+        following[first] = number
         taken.add(_same(chosen))
         result.append(chosen)
     return result

@@ -21,6 +21,7 @@ from cron2queue.generator.restoring import originals
 from cron2queue.generator.templating import Templates
 from cron2queue.plan.folder import Folder
 from cron2queue.plan.model import Hardening, Language, Project, Userland
+from cron2queue.plan.reading import checked_choices
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -41,7 +42,7 @@ def project_in(target: Path, **changes: Any) -> Project:
         lock_folder=str(target / "locks"),
         harden=Hardening.BASIC,
     )
-    return replace(plain, **changes)
+    return replace(plain, **checked_choices(changes))
 
 
 @pytest.fixture

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.crontab.schedule import AtReboot, Calendar, Fire
-from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.engine import CannotConvert, Engine, Move, Workshop
 from cron2queue.generator.hardening import hardening
-from cron2queue.generator.oncalendar import OnCalendar, fires_of, in_utc, in_zone, names_every_hour, zone_name
+from cron2queue.generator.oncalendar import OnCalendar, fires_of, lines_of
 from cron2queue.generator.shell import NotWritable, unit_assignment, unit_program, unit_word
+from cron2queue.generator.units import unit
 from cron2queue.runtime.settings import Missed, Overlap
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
+    from cron2queue.generator.artifacts import Artifact
     from cron2queue.plan.model import Plan
 
 STAY = "leave it in cron, with a guard"
@@ -74,8 +75,6 @@ def _range_of_minutes(calendar: Calendar) -> tuple[int, int]:
 
 def _fixed(calendar: Calendar) -> tuple[Calendar, int]:
     """The schedule without its draw, and the seconds over which systemd is to spread it."""
-    from dataclasses import replace
-
     if not calendar.random:
         return calendar, 0
     first, more = _range_of_minutes(calendar)
@@ -87,10 +86,7 @@ def _lines(move: Move, zone: ZoneInfo, at: datetime) -> list[OnCalendar]:
     if not isinstance(schedule, Calendar):
         raise CannotConvert("systemd cannot keep this cron's intervals, which count from the end of the last run", remedy=STAY)
     calendar, _ = _fixed(schedule)
-    if names_every_hour(calendar):
-        offset = at.astimezone(zone).utcoffset()
-        return in_utc(calendar, int(offset.total_seconds() // 60) if offset else 0)
-    return in_zone(calendar, zone_name(calendar, zone, "systemd"))
+    return lines_of(calendar, zone, at, "systemd")
 
 
 def _foreground(command: str) -> str:
@@ -174,10 +170,10 @@ class Systemd(Engine):
             at_boot=at_boot,
             daemon=daemon,
         )
-        unit = f"units/systemd/cron2queue-{project.name}-{settings.name}"
-        made = [_unit(f"{unit}.service", workshop.templates.render("systemd/job.service.j2", service))]
+        name, render = f"systemd/cron2queue-{project.name}-{settings.name}", workshop.templates.render
+        made = [unit(f"{name}.service", render("systemd/job.service.j2", service))]
         if not at_boot:
-            made.append(_unit(f"{unit}.timer", workshop.templates.render("systemd/job.timer.j2", _timer(move, workshop))))
+            made.append(unit(f"{name}.timer", render("systemd/job.timer.j2", _timer(move, workshop))))
         return made
 
 
@@ -192,7 +188,3 @@ def _timer(move: Move, workshop: Workshop) -> TimerPage:
         random_seconds=_fixed(schedule)[1] if isinstance(schedule, Calendar) else 0,
         defer=settings.overlap is Overlap.SKIP,
     )
-
-
-def _unit(path: str, text: str) -> Artifact:
-    return Artifact(path=path, content=text.encode(), mode=SHARED)
