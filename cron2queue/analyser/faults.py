@@ -1,4 +1,4 @@
-"""Which findings say that an entry does not do its work, or hardly what was meant: it is corrected before anything else."""
+"""Which findings say that an entry does not do its work, or hardly what was meant: it is repaired before anything else."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from cron2queue.analyser.signs import signs_of
 from cron2queue.analyser.templates import is_template_file, is_unrendered
 from cron2queue.analyser.timing import MINUTE, is_dead, is_rare, known_duration, runs_per_day
 from cron2queue.analyser.trades import trade_of
-from cron2queue.analyser.verdicts import Answer, Decision, Signs, Verdict
+from cron2queue.analyser.verdicts import BECOMES, Answer, Decision, Signs, Verdict
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.schedule import AtReboot
 
@@ -42,15 +42,6 @@ _WITHOUT_LOCK = {
     "overlap_hurts": "so let it be quicker, or start it less often",
     "user_waits": "so start it more often, or let a queue start it",
     "lost_on_failure": "so let somebody hear of its failures",
-}
-_BECOMES = {
-    Decision.QUEUE: "queue",
-    Decision.SPLIT: "producer + queue",
-    Decision.GUARD: "stays, guarded",
-    Decision.KEEP: "stays",
-    Decision.FIX: "corrected",
-    Decision.DROP: "deleted",
-    Decision.ASK: "a question",
 }
 
 
@@ -255,7 +246,7 @@ def verdict_of(subject: Subject, file: CrontabFile, entry: Entry, name: str, fin
         signs=signs,
         because=intern(ruling.because),
         questions=_questions(tuple(unknown)),
-        becomes=ruling.becomes or _BECOMES[ruling.decision],
+        becomes=ruling.becomes or BECOMES[ruling.decision],
         overlap=_overlap(entry, ruling.decision, signs),
     )
 

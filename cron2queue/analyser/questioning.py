@@ -79,7 +79,7 @@ def _standing(findings: Iterable[Finding]) -> dict[EntryId, list[Finding]]:
 def _entry_by_entry(
     rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding]
 ) -> tuple[tuple[Verdict, ...], frozenset[EntryId]]:
-    """The verdicts in order, and the entries that are to be corrected or deleted."""
+    """The verdicts in order, and the entries that are to be repaired or switched off."""
     by_code = {rule.code: rule for rule in rules}
     by_dialect = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
     before, names, ranking, faulty = _standing(findings), Names(), Ranking(), set[EntryId]()

@@ -125,7 +125,7 @@ class Rule(ABC):
         """Every answer of this rule, in the order of files and lines."""
 
     def look_again(self, subject: Subject, faulty: frozenset[EntryId]) -> Iterator[Finding | NotJudged]:
-        """Answers that depend on which entries are broken, mistaken or to be deleted; asked when all have been judged."""
+        """Answers that depend on which entries are broken, mistaken or to be switched off; asked when all have been judged."""
         return iter(())
 
     def review(self, subject: Subject, context: ReviewContext) -> Iterator[Finding]:

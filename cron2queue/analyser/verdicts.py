@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -60,6 +60,18 @@ class Decision(StrEnum):
     FIX = "FIX"
     DROP = "DROP"
     ASK = "ASK"
+
+
+BECOMES: Mapping[Decision, str] = {
+    Decision.QUEUE: "queue",
+    Decision.SPLIT: "producer + queue",
+    Decision.GUARD: "stays, guarded",
+    Decision.KEEP: "stays",
+    Decision.FIX: "repaired",
+    Decision.DROP: "switched off",
+    Decision.ASK: "not decided",
+}
+"""The words for a decision, wherever it is told: in the audit, by convert and in its review."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.verdicts import Decision
+from cron2queue.analyser.verdicts import BECOMES, Decision
 from cron2queue.crontab.lines import entry_ids, place_of
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.crontab.second_readers import REJECTS, SAME, second_readings
@@ -14,7 +14,7 @@ from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, o
 from cron2queue.generator.drafts import CHANGING, Change, Draft, Request
 from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
 from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
-from cron2queue.generator.new_crontabs import mended_lines, sources_and_crontabs
+from cron2queue.generator.new_crontabs import differ_from_live, mended_lines, sources_and_crontabs
 from cron2queue.generator.rewriting import as_planned, rewrite
 from cron2queue.plan.blocks import Block, physical_lines
 from cron2queue.plan.model import MIGRATED
@@ -80,7 +80,7 @@ def _way_out(move: Move, request: Request, engine: Engine) -> str:
 
 def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], str]:
     if move.job.decision is Decision.DROP:
-        return None, (), "switched off"
+        return None, (), BECOMES[Decision.DROP]
     if move.job.decision not in CHANGING:
         return _staying(move, request)
     engine = engine_named(move.job.engine)
@@ -134,10 +134,11 @@ def _changes_something(move: Move, request: Request) -> bool:
     return move.job.decision is not Decision.FIX and (is_moved(move) or (request.plan.project.observe and move.file.editable))
 
 
-def _change(move: Move, request: Request) -> Change:
+def _change(move: Move, request: Request, lines: Sequence[bytes]) -> Change:
+    """`lines` are the physical ones of its file."""
     if not move.file.editable:
         raise CannotConvert(f"{move.file.path} is not a crontab", remedy="write a line for it in one, and convert that")
-    if physical_lines(move.file.to_bytes())[move.entry.number - 1 :][:1] != [move.old]:
+    if lines[move.entry.number - 1 : move.entry.number] != [move.old]:
         text = "it is not one whole line of the file: this cron reads more or less than a line for it"
         raise CannotConvert(text, remedy="write it as one whole line")
     if not move.file.loaded and not request.repaired(move.file.path).revived:
@@ -178,11 +179,12 @@ def _remark(move: Move, line: bytes | None) -> str:
 
 def _changes(request: Request) -> tuple[list[Change], dict[str, str]]:
     changes, refused = [], {}
+    lines = {each.file.path: physical_lines(each.file.to_bytes()) for each in request.originals}
     for move in moves(request):
         if not _changes_something(move, request):
             continue
         try:
-            changes.append(_change(move, request))
+            changes.append(_change(move, request, lines[move.file.path]))
         except UsageError as trouble:
             refused[move.job.name] = f"{trouble.message} ({trouble.remedy})" if trouble.remedy else trouble.message
     return changes, refused
@@ -214,4 +216,5 @@ def draft(request: Request) -> Draft:
         artifacts=tuple(_artifacts(request, changes)),
         mended=mended,
         revived=frozenset(path for path, each in request.repairs.items() if each.revived),
+        to_apply=differ_from_live(request, crontabs),
     )

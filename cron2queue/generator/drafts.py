@@ -79,10 +79,8 @@ class Draft:
     mended: tuple[Mended, ...] = ()
     revived: frozenset[str] = frozenset()
     """Files that cron ignores today, and reads once their lines are put right."""
-
-    def change(self, name: str) -> Change | None:
-        """The replacement of a job's entry, or None."""
-        return next((each for each in self.changes if each.move.job.name == name), None)
+    to_apply: bool = True
+    """Whether a live crontab is not yet as the plan wants it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,12 @@ def sources_and_crontabs(
             )
         )
     return sources, crontabs
+
+
+def differ_from_live(request: Request, crontabs: Mapping[str, bytes]) -> bool:
+    """Whether any of the new texts is another than the live one."""
+    live = [each.live_sha256 for each in request.originals if each.file.editable]
+    return any(digest(text) != sha256 for text, sha256 in zip(crontabs.values(), live, strict=True))
 
 
 def _target(original: Original, folder: Path) -> str | None:

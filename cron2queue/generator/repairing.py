@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.crontab.lines import CrontabFile, Line
 
+REPAIR_FIRST = "repair it first"
+"""Said of a broken line that no rule can put right."""
 ROUNDS = 4
 """One line may be broken in several ways, each of them seen only when the one before is put right."""
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.verdicts import Decision
+from cron2queue.analyser.verdicts import BECOMES, Decision
 from cron2queue.generator.artifacts import SHARED, Artifact
 from cron2queue.generator.checklist import Item, checklist
 from cron2queue.generator.engine import engine_named
 from cron2queue.generator.migrations import database_of
+from cron2queue.generator.repairing import REPAIR_FIRST
 from cron2queue.generator.units import by_queue, worker_unit
 from cron2queue.generator.upkeep import chore_unit, chores
 from cron2queue.plan.model import MIGRATED
@@ -74,13 +75,9 @@ def _becomes(job: PlannedJob, *, changed: bool = False) -> str:
     words = {
         Decision.QUEUE: f"job in queue {settings.queue}",
         Decision.SPLIT: f"producer and item jobs in queue {settings.queue}",
-        Decision.GUARD: "stays in cron, guarded",
-        Decision.DROP: "switched off",
-        Decision.KEEP: "keep",
-        Decision.FIX: "repaired, stays in cron" if changed else "to be repaired first",
-        Decision.ASK: "not decided",
+        Decision.FIX: "repaired, stays" if changed else REPAIR_FIRST,
     }
-    return words[job.decision]
+    return words.get(job.decision, BECOMES[job.decision])
 
 
 def _row(job: PlannedJob, **more: object) -> Row:

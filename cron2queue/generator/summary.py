@@ -6,35 +6,39 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.verdicts import Decision
+from cron2queue.analyser.verdicts import BECOMES, Decision
 from cron2queue.generator.drafts import CHANGING
+from cron2queue.generator.repairing import REPAIR_FIRST
 from cron2queue.redaction import redact
 from cron2queue.text import cut, safe_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cron2queue.generator.drafts import Change
     from cron2queue.generator.preparing import Prepared
     from cron2queue.plan.model import PlannedJob
 
+_OPEN = f"{BECOMES[Decision.ASK]}: see the questions"
 
-def _then(job: PlannedJob, prepared: Prepared) -> tuple[str, ...]:
+
+def _then(job: PlannedJob, change: Change | None, prepared: Prepared) -> tuple[str, ...]:
     """What becomes of it; for what will be run differently overlap and time limit as well."""
-    change, settings = prepared.draft.change(job.name), job.settings
+    settings = job.settings
     if job.name in prepared.draft.refused:
         return ("REFUSED, stays as it is",)
     if change is None and job.decision is Decision.FIX and (settings.source or "") in prepared.draft.revived:
         return ("stays; its file is repaired",)
     if change is None:
-        words = {Decision.KEEP: "stays", Decision.ASK: "not decided: see the questions", Decision.FIX: "repair it first"}
+        words = {Decision.KEEP: BECOMES[Decision.KEEP], Decision.ASK: _OPEN, Decision.FIX: REPAIR_FIRST}
         return (words.get(job.decision, "not converted now"),)
     if job.decision is Decision.DROP:
-        return ("switched off",)
+        return (BECOMES[Decision.DROP],)
     if job.decision not in CHANGING and change.block.repaired:
-        return ("repaired; not decided: see the questions" if job.decision is Decision.ASK else "repaired, stays",)
+        return (f"repaired; {_OPEN}" if job.decision is Decision.ASK else "repaired, stays",)
     if job.decision in (Decision.KEEP, Decision.ASK):
-        return (change.note.partition(",")[0] or "stays",)
-    kept = {"systemd": "timer", "guard": "guarded"}
+        return (change.note.partition(",")[0] or BECOMES[Decision.KEEP],)
+    kept = {"systemd": "timer", "guard": BECOMES[Decision.GUARD]}
     return (kept.get(job.engine, f"job -> {settings.queue}"), settings.overlap, f"{settings.timeout:g} s")
 
 
@@ -44,9 +48,10 @@ _HEADINGS = ("line", "entry", "now", "then", "overlap", "timeout")
 def _lines_of_plan(prepared: Prepared) -> Iterator[str]:
     """A table as wide as its cells: what stands alone in `then` may reach into the columns to its right."""
     rows: list[tuple[str, ...]] = [_HEADINGS]
+    changes = {each.move.job.name: each for each in prepared.draft.changes}
     for job in prepared.merged.plan.jobs:
         now = cut(safe_text(job.settings.schedule or ""), 20)
-        rows.append((str(job.settings.line or 0), cut(job.name, 25), now, *_then(job, prepared)))
+        rows.append((str(job.settings.line or 0), cut(job.name, 25), now, *_then(job, changes.get(job.name), prepared)))
     widths = [max(len(row[at]) for row in rows if len(row) > at and (at != 3 or len(row) > 4)) for at in range(len(_HEADINGS))]
     for line, *cells in rows:
         padded = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths[1:], strict=False))
@@ -89,7 +94,15 @@ def summary(prepared: Prepared, path: Path, *, written: bool) -> str:
     if attention:
         lines += ["", "YOURS", "", *attention]
     if written:
-        shown = safe_text(str(path))
-        lines += ["", f"Next   read {shown}/REVIEW.md", f"       cron2queue diff {shown}", f"       cron2queue apply {shown}"]
-        lines.append("       diff shows what would change; apply asks, and backs up")
+        lines += ["", *_next(prepared, safe_text(str(path)))]
     return "\n".join(lines) + "\n"
+
+
+def _next(prepared: Prepared, shown: str) -> Iterator[str]:
+    yield f"Next   read {shown}/REVIEW.md"
+    if not prepared.draft.to_apply:
+        yield "       nothing is to be applied: the crontab is as the plan wants it"
+        return
+    yield f"       cron2queue diff {shown}"
+    yield f"       cron2queue apply {shown}"
+    yield "       diff shows what would change; apply asks, and backs up"

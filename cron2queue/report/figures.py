@@ -20,9 +20,9 @@ _DECISION_WORDS = (
     ("QUEUE", "to queue"),
     ("SPLIT", "to split"),
     ("GUARD", "to guard"),
-    ("FIX", "to fix"),
-    ("DROP", "to delete"),
-    ("ASK", "to ask about"),
+    ("FIX", "to repair"),
+    ("DROP", "to switch off"),
+    ("ASK", "to decide"),
     ("KEEP", "to leave alone"),
 )
 _KINDS = (

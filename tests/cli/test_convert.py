@@ -198,3 +198,32 @@ def test_a_crontab_whose_lines_are_all_switched_off_can_go_to_another_engine_and
     assert "\n*/5 * * * * root /usr/bin/flock" in crontab.read_text()
     assert run("rollback", "c2q", "--yes", cwd=tmp_path).status == 0
     assert crontab.read_text() == "*/5 * * * * root bin/import-orders\n"
+
+
+def test_the_next_step_is_told_only_where_there_is_one(tmp_path: Path) -> None:
+    folder, crontab = tmp_path / "c2q", tmp_path / "crontab"
+    again = ("convert", str(crontab), "--kind", "system", "--into", str(folder))
+    crontab.write_text("0 3 * * * root /usr/bin/true\n")
+    told = run(*again).out
+    assert "nothing is to be applied" in told and "cron2queue apply" not in told
+    crontab.write_text("0 0 31 2 * root /usr/bin/true\n")
+    assert "cron2queue apply" in run(*again).out
+    assert run("apply", str(folder), "--yes").status == 0
+    assert "nothing is to be applied" in run(*again).out
+    plan = folder / "cron2queue.toml"
+    plan.write_text(plan.read_text().replace('decision = "drop"', 'decision = "keep"'))
+    assert "cron2queue apply" in run(*again).out  # the old line is to come back
+
+
+def test_a_plan_that_has_lost_its_notes_takes_an_entry_to_the_queue(tmp_path: Path) -> None:
+    folder, crontab = tmp_path / "c2q", tmp_path / "crontab"
+    again = ("convert", str(crontab), "--kind", "system", "--into", str(folder))
+    crontab.write_text("# cron2queue: name=one user-waits=yes lost-on-failure=yes\n*/5 * * * * root a\n0 3 * * * deploy b\n")
+    assert run(*again).status == 0
+    (folder / "PLAN.json").unlink()
+    plan = folder / "cron2queue.toml"
+    plan.write_text(plan.read_text().replace('decision = "keep"', 'decision = "queue"'))
+    assert run(*again).status == 0 and "[queues.default" in plan.read_text()
+    plan.write_text(plan.read_text().replace('queue = "critical"', 'queue = "nightly"'))
+    told = run(*again)
+    assert told.status == 2 and "there is no queue 'nightly'" in told.err and "[queues.nightly]" in told.err

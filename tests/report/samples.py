@@ -39,6 +39,7 @@ class Job:
     order: int | None = None
 
 
+_OFF = "switched off"
 JOBS = (
     Job(
         "* * * * *",
@@ -141,7 +142,7 @@ JOBS = (
         "nightly, has run for years: leave it",
         "stays",
     ),
-    Job("0 0 31 2 *", "www-data", "php /var/www/shop/yearly.php", (0,), (0,), None, Decision.DROP, "never fires", "deleted"),
+    Job("0 0 31 2 *", "www-data", "php /var/www/shop/yearly.php", (0,), (0,), None, Decision.DROP, "never fires", _OFF),
     Job(
         "15 */4 * * *",
         "deploy",
@@ -155,7 +156,7 @@ JOBS = (
         "skip",
         7,
     ),
-    Job("0 5 * * 0", "root", "certbot renew -q", (0,), (5,), 60, Decision.ASK, "certbot may have a timer here", "?"),
+    Job("0 5 * * 0", "root", "certbot renew -q", (0,), (5,), 60, Decision.ASK, "certbot may have a timer here", "not decided"),
     Job(
         "@reboot",
         "www-data",

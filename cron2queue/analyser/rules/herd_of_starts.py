@@ -27,7 +27,7 @@ class HerdOfStarts(Rule):
     What to do
         Move the entries to the minutes that the remedy names. Each keeps its hours, days and intervals, and a window that a
         comment declares (`# cron2queue: window=01:00-01:20`). Members of time-coupled chains stay, lines that are to be
-        corrected or deleted get no new minute, and the lower peak has been counted again over the four weeks ahead.
+        repaired or switched off get no new minute, and the lower peak has been counted again over the four weeks ahead.
 
     Not flagged
         Fewer than four starts in a minute, and herds that no move within the hour makes smaller.
@@ -47,7 +47,7 @@ class HerdOfStarts(Rule):
     )
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
-        """Nothing, before it is known which lines are to be corrected."""
+        """Nothing, before it is known which lines are to be repaired."""
         return iter(())
 
     def look_again(self, subject: Subject, faulty: frozenset[EntryId]) -> Iterator[Finding | NotJudged]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from cron2queue.analyser.verdicts import BECOMES, Decision
 from cron2queue.durations import duration
 from cron2queue.report.columns import columns, fitted, folded
 from cron2queue.report.figures import counted, evidence_of, per_day, runs_per_day
@@ -17,17 +18,9 @@ if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
     from cron2queue.analyser.verdicts import Signs, Verdict
 
-_BECOMES = {
-    "QUEUE": "queue",
-    "SPLIT": "split",
-    "GUARD": "guarded",
-    "KEEP": "stays",
-    "FIX": "fixed",
-    "DROP": "deleted",
-    "ASK": "?",
-}
 _STAY = 20  # rows for entries that need nothing; the rest is a count
 _BELOW = " " * 9
+_WORDS = len(BECOMES[Decision.GUARD])  # columns that the words for a decision have on any screen
 _LEAST_ROOM = 24  # for a reason beside its row; with less it stands below
 _SIGN_WORDS = {
     "mostly_empty": "mostly empty",
@@ -83,11 +76,6 @@ def _how_to_answer(audit: Audit, ink: Ink) -> list[Text]:
     return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
 
 
-def becomes(verdict: Verdict) -> str:
-    """What becomes of the entry in two or three words."""
-    return verdict.becomes or _BECOMES[verdict.decision]
-
-
 def _cells(audit: Audit, verdict: Verdict, ink: Ink) -> dict[str, str]:
     evidence = evidence_of(audit, verdict)
     p95 = duration(evidence.p95_seconds, resolution=evidence.resolution) if evidence else "-"
@@ -98,7 +86,7 @@ def _cells(audit: Audit, verdict: Verdict, ink: Ink) -> dict[str, str]:
         "job": ink.text(verdict.name),
         "runs/day": per_day(runs_per_day(verdict)),
         "p95": p95,
-        "becomes": ink.text(becomes(verdict)),
+        "becomes": ink.text(verdict.becomes),
         "overlap": verdict.overlap or "-",
     }
 
@@ -107,7 +95,7 @@ def _columns(rows: Sequence[dict[str, str]], ink: Ink) -> list[Column]:
     """Widths by content within limits; below 80 columns five columns are kept, and the reason stands below."""
     wide = {name: max(columns(name), *(columns(row[name]) for row in rows)) for name in rows[0]}
     names = list(wide) if ink.width >= 80 else ["#", "line", "job", "becomes"]
-    limits = {"line": max(5, ink.width // 5), "job": max(10, ink.width // 5), "becomes": max(10, ink.width // 5)}
+    limits = {"line": max(5, ink.width // 5), "job": max(10, ink.width // 5), "becomes": max(_WORDS, ink.width // 5)}
     figures = {"#", "line", "runs/day", "p95"} if ink.places.one_file else {"#", "runs/day", "p95"}
     table = [Column(title=name, width=min(wide[name], limits.get(name, 99)), right=name in figures) for name in names]
     table[0] = Column(title="#", width=max(3, table[0].width), right=True)
