@@ -193,8 +193,8 @@ def read_jobs(
             remedy = did_you_mean(table.decision, frozenset(each.lower() for each in Decision))
             raise source.wrong(f"{table.decision!r} is no decision", table=f"jobs.{name}", key="decision", remedy=remedy)
         if settings.queues and table.decision in ("queue", "split") and table.queue not in settings.queues:
-            known = did_you_mean(table.queue, frozenset(settings.queues))
-            remedy = f"give it a table [queues.{table.queue}]; {known}"
+            meant = did_you_mean(table.queue, frozenset(settings.queues))
+            remedy = f"give it a table [queues.{table.queue}]; {meant}"
             raise source.wrong(f"there is no queue {table.queue!r}", table=f"jobs.{name}", key="queue", remedy=remedy)
         jobs.append(
             PlannedJob(
