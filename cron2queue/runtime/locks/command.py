@@ -9,7 +9,6 @@ from pathlib import Path
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.locks.locking import lock_folder
-from cron2queue.runtime.locks.metrics import write_textfile
 from cron2queue.runtime.locks.run import run_locked
 from cron2queue.runtime.settings import PLAN_NAME, ProjectSettings, Scope, read_settings
 
@@ -58,6 +57,8 @@ def perform(
         )
     finally:
         if textfile is not None:
+            from cron2queue.runtime.locks.metrics import write_textfile  # cron starts this line, mostly without
+
             write_textfile(textfile, place)
 
 

@@ -5,6 +5,7 @@ server that was restarted has forgotten it, and then the command must not go on 
 """
 
 import os
+import time
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,6 @@ class PostgresLock(_Connected):
 
     def take(self, seconds: int) -> bool:
         """See the base; a wait is a row of tries, since a lock timeout would count as an error of the session."""
-        import time
-
         until = time.monotonic() + seconds
         while not self._try():
             if time.monotonic() >= until:
@@ -126,8 +125,6 @@ class SqliteLock(HeldLock):
 
     def release(self) -> None:
         """See the base."""
-        import os
-
         self.held.release()
         os.close(self.folder)
 

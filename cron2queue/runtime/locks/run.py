@@ -27,10 +27,12 @@ def run_on_host(name: str, command: Sequence[str], *, wait: bool, folder: Path) 
     descriptor = locking.open_folder(folder)
     try:
         held = locking.lock_file(descriptor, name, wait=wait)
+        locking.note_run(descriptor, name)
     except LockHeld as busy:
         tell_skip(busy, locking.note_skip(descriptor, name))
         raise
-    locking.note_run(descriptor, name)
+    finally:
+        os.close(descriptor)
     return _run(command, pass_on=[held.descriptor], is_held=lambda: True)
 
 
@@ -77,10 +79,10 @@ def _run(command: Sequence[str], *, pass_on: list[int], is_held: Callable[[], bo
     try:
         child = subprocess.Popen(list(command), pass_fds=pass_on, preexec_fn=prepare)  # noqa: PLW1509  (no threads here)
     except FileNotFoundError:
-        print(f"cron2queue: {command[0]}: not found; nothing was run", file=sys.stderr)
+        _say(f"{command[0]}: not found")
         return NOT_FOUND
     except (OSError, ValueError) as trouble:
-        print(f"cron2queue: {command[0]}: {trouble}; nothing was run", file=sys.stderr)
+        _say(f"{command[0]}: {trouble}")
         return NOT_EXECUTABLE
     passer.attach(child.pid)
     while True:
@@ -94,6 +96,12 @@ def _run(command: Sequence[str], *, pass_on: list[int], is_held: Callable[[], bo
                     "the lock was lost while the command ran, and the command was ended",
                     remedy="look at the server, and run again",
                 ) from None
+
+
+def _say(trouble: str) -> None:
+    from cron2queue.text import safe_text
+
+    print(f"cron2queue: {safe_text(trouble)}; nothing was run", file=sys.stderr)
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
