@@ -95,8 +95,8 @@ def not_found(public_id: str) -> UsageError:
 def show_dead(look: Look, wanted: JobFilter) -> None:
     """`dead list`."""
     with look.where.inspection() as inspection:
-        dead, now = inspection.dead(wanted), inspection.now()
-    _put(look, lambda: dead_record(dead), lambda: dead_screen(dead, now, look.room))
+        dead, letters, now = inspection.dead(wanted), inspection.letters(wanted), inspection.now()
+    _put(look, lambda: dead_record(dead, letters), lambda: dead_screen(dead, letters, now, look.room))
 
 
 def show_queues(look: Look) -> None:

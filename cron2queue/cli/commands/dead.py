@@ -33,6 +33,9 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many there
 def list_(look: Look, queue: Queue = None, kind: Kind = None, error: Error = None, since: Since = None) -> None:
     """The dead, grouped by kind and error, the largest group first.
 
+    Under Celery also the messages that the broker gave up, of the last day or --since: by kind and reason, with what became
+    of them.
+
     \b
     Examples:
       cron2queue dead list
@@ -59,6 +62,8 @@ def requeue(
     dry_run: DryRun = False,
 ) -> None:
     """Give dead jobs another chance: their attempts start anew, their history stays, and it is recorded who did it.
+
+    Messages that Celery's broker gave up need none: a job that is still ready is sent again by itself.
 
     \b
     Examples:

@@ -9,6 +9,7 @@ from cron2queue.cli.screens.canvas import Canvas, heading, wrapped
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import duration, how_it_ended, moment, share, shown, size
 from cron2queue.runtime.sight.views import ActionView, AttemptView, JobView
+from cron2queue.runtime.verbs.given_up import VERB, told
 
 STATE_STYLES = {
     "dead": "bold red",
@@ -160,8 +161,9 @@ def _block(label: str, text: str, canvas: Canvas) -> Iterator[Text]:
 
 
 def action_lines(actions: Sequence[ActionView], now: datetime, canvas: Canvas) -> Iterator[Text]:
-    """One row for each thing that an operator did."""
+    """One row for each thing that an operator did, or that befell a message."""
     grid = Grid([Column("when"), Column("who", shrinks=True), Column("what"), Column("details", shrinks=True, rank=1)])
     for action in actions:
-        grid.add([moment(action.at, now), shown(action.by), shown(action.action), shown(action.details)])
+        details = told(action.details) if action.action == VERB else action.details
+        grid.add([moment(action.at, now), shown(action.by), shown(action.action), shown(details)])
     yield from grid.lines(canvas.width)

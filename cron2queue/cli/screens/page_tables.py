@@ -1,8 +1,9 @@
-"""The tables of the page: kinds, workers, missed ticks, the dead."""
+"""The tables of the page: kinds, workers, missed ticks, the dead, and what the broker gave up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cron2queue.cli.screens.dead import NO_QUEUE
 from cron2queue.cli.screens.words import duration, moment, plural, share, shown, size
 from cron2queue.runtime.sight.views import StatusView, WorkerView
 
@@ -38,7 +39,8 @@ class Table:
 
 def tables(status: StatusView) -> Iterator[Table]:
     """Every table that has something to say."""
-    yield from (table for table in (_missed(status), _workers(status), _kinds(status), _dead(status)) if table.rows)
+    made = (_missed(status), _workers(status), _kinds(status), _dead(status), _letters(status))
+    yield from (table for table in made if table.rows)
 
 
 def _right(text: str, *, bad: bool = False) -> TableCell:
@@ -124,3 +126,17 @@ def _dead(status: StatusView) -> Table:
     counted = "" if status.dead_looked_at is None else f", of the newest {status.dead_looked_at:,}"
     note = f"by kind and error{counted}"
     return Table(id="dead", title="Dead", note=note, columns=columns, rows=rows)
+
+
+def _letters(status: StatusView) -> Table:
+    rows = tuple(
+        (
+            _right(f"{each.n:,}", bad=True),
+            TableCell(shown(each.queue) if each.queue != NO_QUEUE else "none of ours", "name"),
+            TableCell(shown(each.reason)),
+        )
+        for each in status.dead_letters[:ROWS]
+    )
+    columns = (Head("letters", right=True), Head("queue"), Head("reason"))
+    note = "given up by the broker in the last hour"
+    return Table(id="letters", title="Dead letters", note=note, columns=columns, rows=rows)

@@ -12,6 +12,8 @@ from cron2queue.runtime.sight.views import (
     DeadView,
     JobView,
     KindView,
+    LetterGroup,
+    LettersView,
     QueueView,
     StatusView,
     WorkerView,
@@ -52,6 +54,7 @@ def status_record(status: StatusView, judgements: Sequence[Judgement]) -> dict[s
         ],
         "paused_kinds": [{"kind": each.kind, "seconds": seconds(each.seconds)} for each in status.paused_kinds],
         "dead": [group_record(group) for group in status.dead],
+        "dead_letters": [{"queue": each.queue, "reason": each.reason, "count": each.n} for each in status.dead_letters],
         "alerts": [alert_record(each) for each in troubles(judgements)],
     }
 
@@ -199,7 +202,30 @@ def group_record(group: DeadGroup) -> dict[str, Any]:
     }
 
 
-def dead_record(dead: DeadView) -> dict[str, Any]:
+def letter_record(group: LetterGroup) -> dict[str, Any]:
+    """Messages that the broker gave up and that share kind and reason."""
+    return {
+        "kind": group.kind,
+        "reason": group.reason,
+        "count": group.count,
+        "last": moment(group.last),
+        "example": group.example or None,
+        "became": [{"what": what, "count": n} for what, n in group.became.items()],
+    }
+
+
+def letters_record(letters: LettersView) -> dict[str, Any]:
+    """What the broker gave up since then."""
+    return {
+        "since": moment(letters.since),
+        "total": letters.total,
+        "not_listed": letters.not_listed,
+        "partial": letters.partial,
+        "groups": [letter_record(group) for group in letters.groups],
+    }
+
+
+def dead_record(dead: DeadView, letters: LettersView) -> dict[str, Any]:
     """`dead list --format json`: `looked_at` of `total` jobs are in the groups."""
     return {
         "schema": SCHEMA,
@@ -207,6 +233,7 @@ def dead_record(dead: DeadView) -> dict[str, Any]:
         "capped": dead.total.capped,
         "looked_at": dead.looked_at,
         "groups": [group_record(group) for group in dead.groups],
+        "dead_letters": letters_record(letters),
     }
 
 

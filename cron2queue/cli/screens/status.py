@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from cron2queue.cli.screens.canvas import Canvas, heading, wrapped
-from cron2queue.cli.screens.dead import dead_lines
+from cron2queue.cli.screens.dead import dead_lines, letter_counts
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.queues import queue_lines
 from cron2queue.cli.screens.words import duration, moment, plural, share, shown
@@ -48,6 +48,12 @@ def status_lines(status: StatusView, judgements: Sequence[Judgement], canvas: Ca
         yield Text()
         yield heading("DEAD", _dead_note(status), canvas)
         yield from dead_lines(status.dead[:DEAD_SHOWN], status.at, canvas)
+    if status.dead_letters:
+        yield Text()
+        yield heading(
+            "DEAD LETTERS", "given up by the broker in the last hour; `cron2queue dead list` tells what became", canvas
+        )
+        yield from letter_counts(status.dead_letters, canvas)
 
 
 def _dead_note(status: StatusView) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 from cron2queue.runtime.distributions import cumulative
 from cron2queue.runtime.metrics.exposition import Family, Sample
 from cron2queue.runtime.sight.views import StatusView, Total
+from cron2queue.runtime.verbs.given_up import SERIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("cron2queue_lease_lost_total", "counter", KIND, "Writes refused because the lease had gone to another worker."),
     Metric(
         "cron2queue_foreign_errors_total", "counter", (*KIND, "cause"), "Foreign systems' 429, 502, 503, 504 and time-outs."
+    ),
+    Metric(
+        "cron2queue_dead_letters_total",
+        "counter",
+        (*KIND, "cause"),
+        "Messages that Celery's broker gave up, as the relay took them.",
     ),
     Metric(
         "cron2queue_worker_cpu_seconds_total",
@@ -146,12 +153,16 @@ def _counters(totals: Sequence[Total]) -> Iterator[Family]:
     split = [(total, *total.series.partition(":")[::2]) for total in totals]
     outcomes = [((total.queue, total.kind, label), float(total.n)) for total, name, label in split if name == "outcome"]
     yield _family("cron2queue_attempts_total", outcomes)
-    never = dict.fromkeys(((total.queue, total.kind) for total in totals), 0.0)  # else the first one is no increase
+    never = dict.fromkeys(
+        ((total.queue, total.kind) for total, name, _ in split if name != SERIES), 0.0
+    )  # else the first one is no increase
     for series in _COUNTERS:
         found = {(total.queue, total.kind): float(total.n) for total in totals if total.series == series}
         yield _family(f"cron2queue_{series}_total", (never | found).items())
     causes = [((total.queue, total.kind, label), float(total.n)) for total, name, label in split if name == "foreign"]
     yield _family("cron2queue_foreign_errors_total", causes)
+    letters = [((total.queue, total.kind, label), float(total.n)) for total, name, label in split if name == SERIES]
+    yield _family("cron2queue_dead_letters_total", letters)
 
 
 def _histogram(name: str, series: str, totals: Sequence[Total]) -> Family:

@@ -18,7 +18,7 @@ from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.settings import QueueSettings
-from cron2queue.runtime.sight import dead, figures, jobs, listing, upkeep, workers
+from cron2queue.runtime.sight import dead, figures, jobs, letters, listing, upkeep, workers
 from cron2queue.runtime.sight.connection import Source, connected, database_now, source
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.listing import Listing
@@ -30,6 +30,7 @@ from cron2queue.runtime.sight.views import (
     Count,
     DeadView,
     JobView,
+    LettersView,
     MissedTick,
     QueueView,
     StatusView,
@@ -87,6 +88,7 @@ class Inspection:
                 paused_kinds=paused_kinds(connection, self.tables, now),
                 dead=died.groups,
                 dead_looked_at=died.looked_at if died.partial else None,
+                dead_letters=look.dead_letters(),
                 clock_skew=skew,
             )
 
@@ -146,6 +148,11 @@ class Inspection:
         """The dead, grouped."""
         with connected(self.source) as connection:
             return dead.dead(connection, self.tables, wanted)
+
+    def letters(self, wanted: JobFilter) -> LettersView:
+        """What the broker gave up since the filter's `ended_since`, by default in the last day, grouped."""
+        with connected(self.source) as connection:
+            return letters.letters(connection, self.tables, wanted, database_now(self.source, connection))
 
     def ended(self, after: datetime, until: datetime, states: Sequence[JobState]) -> tuple[JobView, ...]:
         """Jobs that ended so within this time, with their attempts, oldest end first; MOST_ENDED at most."""

@@ -9,9 +9,18 @@ from typing import Any
 from sqlalchemy import Connection
 
 from cron2queue.runtime.settings import QueueSettings
-from cron2queue.runtime.sight import dead, figures, queues, workers
+from cron2queue.runtime.sight import dead, figures, letters, queues, workers
 from cron2queue.runtime.sight.jobs import JobFilter
-from cron2queue.runtime.sight.views import COUNT_CAP, Count, DeadView, KindView, QueueView, UnclaimedKind, WorkerView
+from cron2queue.runtime.sight.views import (
+    COUNT_CAP,
+    Count,
+    DeadView,
+    KindView,
+    LetterCount,
+    QueueView,
+    UnclaimedKind,
+    WorkerView,
+)
 from cron2queue.runtime.tables import Tables
 
 DEAD_LOOKED_AT = 2_000  # of each queue: a status is asked for often
@@ -38,6 +47,10 @@ class Overview:
     def dead(self) -> DeadView:
         """The newest dead, grouped."""
         return dead.dead(self.connection, self.tables, JobFilter(), DEAD_LOOKED_AT)
+
+    def dead_letters(self) -> tuple[LetterCount, ...]:
+        """What the broker gave up in the last hour, by queue and reason."""
+        return letters.of_the_hour(self.connection, self.tables, self.now)
 
     def unclaimed(self) -> tuple[UnclaimedKind, ...]:
         """Kinds that wait and that nobody knows."""

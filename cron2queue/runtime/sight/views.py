@@ -186,6 +186,45 @@ class DeadGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LetterCount:
+    """Messages of one queue that the broker gave up for one reason in the last hour; `-` is no queue of the plan."""
+
+    queue: str
+    reason: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterGroup:
+    """Messages that the broker gave up and that share kind and reason. `became`: how many went how.
+
+    `example` is a job's public id, empty where no job was named.
+    """
+
+    kind: str
+    reason: str
+    count: int
+    last: datetime | None
+    example: str
+    became: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LettersView:
+    """Since when, grouped. `not_listed`: how many were only counted; `partial`: older ones were not looked at."""
+
+    since: datetime
+    groups: tuple[LetterGroup, ...] = ()
+    not_listed: int = 0
+    partial: bool = False
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.not_listed + sum(group.count for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeadView:
     """The dead, grouped. `looked_at` is less than all when there are more than the newest that were read."""
 
@@ -284,4 +323,5 @@ class StatusView:
     paused_kinds: tuple[PausedKind, ...] = ()
     dead: tuple[DeadGroup, ...] = ()
     dead_looked_at: int | None = None  # so many of the newest are in the groups; None: all
+    dead_letters: tuple[LetterCount, ...] = ()
     clock_skew: float | None = None  # this host's clock minus the database's, in seconds

@@ -26,6 +26,7 @@ MOST_LINES: Final = 50
 _LOOKED_AT: Final = 200  # newest lines of the log, among which those of this minute are found
 _FOREIGN: Final = "-"
 _OTHERS: Final = "others"
+_NO_JOB: Final = 0  # as a number in the log, whose lines without one are what operators did to queues and workers
 _BECAME: Final = {
     None: "no job of ours",
     "ready": "goes out again",
@@ -46,10 +47,10 @@ class Letter(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What letters of one line have in common."""
+    """What letters of one line have in common; `job_id` 0 is no job."""
 
     public_id: str
-    job_id: int | None
+    job_id: int
     kind: str
     queue: str
     reason: str
@@ -100,7 +101,7 @@ def _jobs(session: Session, public_ids: Sequence[str]) -> dict[str, Job]:
 
 def _line(letter: Letter, job: Job | None) -> Line:
     if job is None:
-        return Line("", None, letter.kind, letter.queue, letter.reason, _BECAME[None])
+        return Line("", _NO_JOB, letter.kind, letter.queue, letter.reason, _BECAME[None])
     job_id, state, queue, kind = job
     return Line(letter.public_id, job_id, kind, queue, letter.reason, _BECAME.get(state, "had ended"))
 
@@ -121,8 +122,8 @@ def _lines(session: Session, by: str, minute: str) -> dict[Line, tuple[int, str]
         told = details(detail)
         if told.get("minute") == minute:
             words = (str(told.get(name) or "") for name in ("kind", "queue", "reason", "became"))
-            own = None if job_id is None else int(job_id)
-            found[Line(target if own is not None else "", own, *words)] = (int(row_id), detail)
+            own = int(job_id or _NO_JOB)
+            found[Line(target if own else "", own, *words)] = (int(row_id), detail)
     return found
 
 
@@ -141,7 +142,17 @@ def number(told: Mapping[str, Any]) -> int:
     return n if isinstance(n, int) and 0 < n < 1 << 53 else 1
 
 
-_REST: Final = Line("", None, "", "", _OTHERS, _OTHERS)
+def told(text: str) -> str:
+    """A line's detail in words; empty for what is none."""
+    said = details(text)
+    if not said.get("reason"):
+        return ""
+    times = f", {number(said):,} times" if number(said) > 1 else ""
+    where = f" in queue {said['queue']}" if said.get("queue") else ""
+    return f"{said['reason']}{where}; {said.get('became')}{times}"
+
+
+_REST: Final = Line("", _NO_JOB, "", "", _OTHERS, _OTHERS)
 
 
 def is_rest(told: Mapping[str, Any]) -> bool:

@@ -16,6 +16,9 @@ from cron2queue.runtime.sight.views import (
     DeadView,
     JobView,
     KindView,
+    LetterCount,
+    LetterGroup,
+    LettersView,
     MissedTick,
     PausedKind,
     QueueView,
@@ -43,7 +46,11 @@ STATUS = StatusView(
     missed=(MissedTick(name="e", schedule="@daily", due=NOW, missed=1, last_seen=None),),
     paused_kinds=(PausedKind(kind="k", seconds=3.0),),
     dead=(GROUP,),
+    dead_letters=(LetterCount(queue="q", reason="expired", n=1),),
 )  # fmt: skip
+LETTERS = LettersView(
+    since=NOW, groups=(LetterGroup(kind="k", reason="r", count=1, last=NOW, example="", became={"goes out again": 1}),)
+)
 TROUBLE = Judgement(level=Level.WARNING, check="dead", subject="q", text="1 dead")
 JOB = JobView(
     id="8b2c", kind="k", key=None, queue="q", state="dead", attempts=1, max_attempts=2,
@@ -65,7 +72,7 @@ def keys(record: Any) -> Iterator[str]:
 
 def test_every_key_stands_on_the_reference_page() -> None:
     records = [status_record(STATUS, [TROUBLE]), job_record(JOB, detailed=True)]
-    records.append(dead_record(DeadView(groups=(GROUP,), looked_at=1, total=Count(n=1))))
+    records.append(dead_record(DeadView(groups=(GROUP,), looked_at=1, total=Count(n=1)), LETTERS))
     told = set(re.findall(r"`([a-z_0-9]+)`", PAGE))
     assert set(keys(records)) - told == set()
 

@@ -125,7 +125,7 @@ def test_what_has_become_of_the_job_is_told(planned: CeleryBench) -> None:
     assert [(line["job_id"], line["became"]) for line in lines(planned)] == [
         (ended.id, "had ended"),
         (runs.id, "running"),
-        (None, "no job of ours"),
+        (0, "no job of ours"),
     ]
     assert taken(publisher) == []
 
@@ -183,7 +183,7 @@ def test_foreign_garbage_in_a_workers_queue_ends_as_a_line(planned: CeleryBench)
     for line in lines(planned):
         assert (line["target"], line["job_id"], line["reason"], line["became"]) == (
             "default",
-            None,
+            0,
             "rejected",
             "no job of ours",
         )

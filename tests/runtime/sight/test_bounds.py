@@ -14,11 +14,14 @@ from runtime.conformance.test_plans import multiply
 from scenes import KIND, accept, register
 from sqlalchemy import event
 
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import JobState
 from cron2queue.runtime.retention import Retention
 from cron2queue.runtime.settings import QueueSettings
-from cron2queue.runtime.sight import dead, figures, jobs, listing, overview, queues
+from cron2queue.runtime.sight import dead, figures, jobs, letters, listing, overview, queues
 from cron2queue.runtime.sight.inspection import Inspection, JobFilter
+from cron2queue.runtime.verbs import given_up, upkeep
+from cron2queue.runtime.verbs.given_up import Letter
 
 ROWS = 40_000  # a quarter each: dead, succeeded, ready, due; spread over two queues
 ENOUGH = 4_500  # rows: a scan of the table, of a queue, or of one state in one queue reads more
@@ -43,7 +46,9 @@ def fill(database: Database) -> None:
     database.change("UPDATE {jobs} SET owner = ? WHERE id <= 100", (b"anna",))
     record = "INSERT INTO {attempts} (job_id, run, number, lease, ended_at, outcome) SELECT id, 1, 1, 'l', finished_at, 'done' "
     database.change(record + "FROM {jobs} WHERE finished_at IS NOT NULL")
-    for table in ("jobs", "attempts"):
+    log = "INSERT INTO {operations} (done_at, done_by, verb, target, detail) SELECT {now}, 'relay@h', 'given-up', 'default', ? "
+    database.change(log + "FROM {jobs}", ('{"kind": "a", "reason": "expired", "became": "no job of ours", "count": 2}',))
+    for table in ("jobs", "attempts", "operations"):
         analyze = {"sqlite": "ANALYZE", "postgresql": f"VACUUM ANALYZE {{{table}}}"}.get(
             database.name, f"ANALYZE TABLE {{{table}}}"
         )
@@ -69,6 +74,7 @@ def small_caps(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in (
         (listing, "LOOKED_AT", 100), (overview, "DEAD_LOOKED_AT", 100), (figures, "SAMPLE", 100), (queues, "_HEADS", 50),
         (queues, "COUNT_CAP", 100), (figures, "DUE_LOOKED_AT", 100), (jobs, "MOST_ENDED", 50), (dead, "BATCH", 100),
+        (letters, "LOOKED_AT", 100), (letters, "MOST_LINES", 50),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
 
@@ -148,6 +154,10 @@ LOOKS: dict[str, Callable[[Inspection], object]] = {
     "jobs in every state": lambda look: look.jobs(JobFilter(states=tuple(JobState), error="none")),
     "jobs of an owner": lambda look: look.jobs(JobFilter(owner="anna", states=(JobState.READY,))),
     "dead since": lambda look: look.ended(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), (JobState.DEAD,)),
+    "letters": lambda look: look.letters(JobFilter()),
+    "letters of no kind, of any time": lambda look: look.letters(
+        JobFilter(kind="none", ended_since=datetime(2020, 1, 1, tzinfo=UTC))
+    ),
     "the beginning of an id": lambda look: look.ids("0123456"),
     "older": lambda look: look.older(Retention(succeeded=None, dead=36_500)),
 }
@@ -165,6 +175,24 @@ def test_requeueing_by_a_filter_reads_the_dead_and_nothing_else(crowded: Databas
     asked = statements(crowded, lambda look: found.extend(look.dead_ids(wanted)))
     assert len(found) == (0 if wanted.error else ROWS // 4)
     assert rows_read(crowded, asked) < 6 * ROWS / 4  # each twice in the index, twice in a table of the server's own, and itself
+
+
+def test_a_line_of_the_log_is_written_without_reading_the_log(crowded: Database) -> None:
+    asked: list[Statement] = []
+
+    class Noted(Session):
+        def run(self, template: str, parameters: Any = ()) -> Any:
+            if template.startswith("SELECT"):
+                asked.append((self.sql(template), tuple(parameters)))
+            return super().run(template, parameters)
+
+    own = crowded.store().sessions.current()
+    session = Noted(own.driver, own.raw, own._compiler)
+    own.driver.begin(own.raw)
+    given_up.record(session, "relay@h", [Letter("0" * 32, "a", "default", "expired")] * 3)
+    assert upkeep.prune_operations(session, 1) == 0
+    own.driver.rollback(own.raw)
+    assert len(asked) == 4 and rows_read(crowded, asked) < ENOUGH
 
 
 def test_a_scan_would_be_noticed(crowded: Database) -> None:
