@@ -195,7 +195,7 @@ def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
     return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")
 
 
-def _overlap(entry: Entry, decision: Decision, signs: Signs) -> str:
+def _overlap(entry: Entry, decision: Decision) -> str:
     if decision not in (Decision.QUEUE, Decision.SPLIT, Decision.GUARD):
         return ""
     trade = trade_of(entry.command)
@@ -247,7 +247,7 @@ def verdict_of(subject: Subject, file: CrontabFile, entry: Entry, name: str, fin
         because=intern(ruling.because),
         questions=_questions(tuple(unknown)),
         becomes=ruling.becomes or BECOMES[ruling.decision],
-        overlap=_overlap(entry, ruling.decision, signs),
+        overlap=_overlap(entry, ruling.decision),
     )
 
 

@@ -269,7 +269,7 @@ def perform_shadow(
     put(
         as_json(shadow_record(found.at, found.entries))
         if format == "json"
-        else styled(room, shadow_screen(found.entries, found.at, room))
+        else styled(room, shadow_screen(found.entries, room))
     )
     return 0 if all(each.alike for each in found.entries) else 1
 

@@ -17,11 +17,6 @@ class FieldSpec:
     high: int
     names: tuple[bytes, ...] = ()
 
-    @property
-    def all_bits(self) -> int:
-        """Every allowed value."""
-        return (1 << self.high + 1) - (1 << self.low)
-
 
 MINUTE = FieldSpec(name="minute", low=0, high=59)
 HOUR = FieldSpec(name="hour", low=0, high=23)

@@ -50,7 +50,7 @@ def _blocks(source: Source, text: bytes, only: Collection[str]) -> list[tuple[in
     return wanted + [(line, block) for line, block in numbered_blocks(text, source.repairs) if block.name not in only]
 
 
-def _check_lines(source: Source, original: bytes, blocks: list[tuple[int, Block]], live: Live) -> None:
+def _check_lines(original: bytes, blocks: list[tuple[int, Block]], live: Live) -> None:
     lines = physical_lines(original)
     for number, block in blocks:
         if number > len(lines) or lines[number - 1].rstrip(b"\n") != block.old.rstrip(b"\n"):
@@ -70,7 +70,7 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     _unchanged(source, live, text, journal)
     original = restored(text, source.repairs)
     blocks = _blocks(source, text, only)
-    _check_lines(source, original, blocks, live)
+    _check_lines(original, blocks, live)
     touched = _touched(source, only)
     wanted = {block.name for _, block in blocks}
     restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]

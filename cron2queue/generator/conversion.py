@@ -38,7 +38,7 @@ def moves(request: Request) -> Iterator[Move]:
             yield Move(job=job, file=file, entry=good or entry, broken=entry.raw if good else None)
 
 
-def _prove_new_schedule(move: Move, request: Request, new: CronCommand, engine: Engine) -> tuple[bytes, str]:
+def _prove_new_schedule(move: Move, request: Request, new: CronCommand) -> tuple[bytes, str]:
     line, entry = new_line(move, new)
     if is_moved(move):
         return line, f"starts at another time, as the plan says: {move.entry.schedule_text} becomes {entry.schedule_text}"
@@ -89,7 +89,7 @@ def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], s
     if command is None:
         _prove_target(move, request, engine)
         return None, (), ""
-    line, note = _prove_new_schedule(move, request, command, engine)
+    line, note = _prove_new_schedule(move, request, command)
     return line, command.needs, note
 
 

@@ -16,7 +16,6 @@ LONGEST_CRON_COMMAND = 998
 
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:,=@+-]+\Z")
-_SQL_NAME = re.compile(r"[a-z_][a-z0-9_]{0,30}\Z")
 _UNIT_PLAIN = re.compile(r"[A-Za-z0-9_./:,=@+-]+\Z")
 
 
@@ -104,23 +103,6 @@ def js(text: str) -> str:
 def python(value: object) -> str:
     """A Python literal of a string, number, None, list, tuple or dictionary of such, in ASCII."""
     return ascii(value)
-
-
-def sql_name(name: str) -> str:
-    """An SQL identifier out of the project's own alphabet; anything else is refused rather than quoted."""
-    if not _SQL_NAME.match(name):
-        raise NotWritable(
-            f"{name[:40]!r} cannot be part of a table name: use a-z, 0-9 and _, at most 31 characters", "choose another prefix"
-        )
-    return name
-
-
-def sql(text: str) -> str:
-    """A string literal that every supported SQL server reads alike, whatever its backslash mode."""
-    _printable(text, "SQL")
-    if "\\" in text:
-        raise NotWritable("a backslash in SQL text is read differently by different servers", "take it out")
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _unit_escaped(text: str) -> str:

@@ -50,7 +50,6 @@ class Merged:
     plan: Plan
     generated: Generated
     edited: tuple[str, ...]
-    unused: tuple[str, ...] = ()
 
 
 def _remark(text: str) -> str:

@@ -123,14 +123,6 @@ class Folder:
                 raise UnsafePath(f"{self.path}/{path} is not a regular file", remedy="take it away: convert writes it anew")
             return file.read()
 
-    def mode(self, path: str) -> int | None:
-        """The permission bits of what lies there (a link's own), or None when nothing does."""
-        try:
-            with self._parent(path, create=False) as (descriptor, name):
-                return stat.S_IMODE(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode)
-        except FileNotFoundError:
-            return None
-
     def write(self, path: str, data: bytes, mode: int, *, durable: bool = False) -> None:
         """Replace the file as a whole; `durable` waits until content and name are on disk."""
         with self._parent(path, create=True) as (descriptor, name):

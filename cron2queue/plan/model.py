@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -121,19 +120,7 @@ class Plan:
     gone: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
 
-    def job(self, name: str) -> PlannedJob:
-        """The job of that name; KeyError when there is none."""
-        return next((each for each in self.jobs if each.name == name), None) or _none_named(name)
-
     @property
     def migrated(self) -> tuple[PlannedJob, ...]:
         """The jobs that leave cron."""
         return tuple(each for each in self.jobs if each.migrated)
-
-    def users(self) -> Mapping[str, str | None]:
-        """The user that each queue's jobs run as; None for "whoever owns the crontab"."""
-        return {each.settings.queue: each.settings.user for each in self.migrated}
-
-
-def _none_named(name: str) -> PlannedJob:
-    raise KeyError(name)

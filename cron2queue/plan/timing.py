@@ -22,7 +22,6 @@ class Budget:
 
     seconds: int
     why: str
-    longer_than_interval: bool = False
 
 
 def rounded_up(seconds: float) -> int:
@@ -63,4 +62,4 @@ def _below(seconds_between: float | None, wanted: int, longest: float, seen: str
     ceiling = int(seconds_between * OF_INTERVAL)
     if longest < ceiling * 0.9:
         return Budget(seconds=ceiling, why=f"{seen}; kept below the interval")
-    return Budget(seconds=wanted, why=f"{seen}; runs are longer than the interval", longer_than_interval=True)
+    return Budget(seconds=wanted, why=f"{seen}; runs are longer than the interval")

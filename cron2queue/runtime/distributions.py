@@ -26,15 +26,6 @@ def rungs(seconds: Iterable[float]) -> list[int]:
     return [bisect_left(BOUNDS, each) for each in seconds]  # the first bound is above zero
 
 
-def representative(index: int) -> float:
-    """One value that stands for a rung: the geometric middle between its bounds."""
-    if index == 0:
-        return BOUNDS[0] / 2
-    if index >= len(BOUNDS):
-        return BOUNDS[-1]
-    return math.sqrt(BOUNDS[index - 1] * BOUNDS[index])
-
-
 def percentile(weighted: Iterable[tuple[float, int]], share: float) -> float | None:
     """The value at this share (0..1) of (value, weight) pairs, nearest rank; None of nothing."""
     ordered = sorted((value, weight) for value, weight in weighted if weight > 0)

@@ -44,7 +44,7 @@ class ServerFacts:
     warnings: tuple[Trouble, ...] = ()
 
 
-def facts(sessions: Sessions, backend: Backend, prefix: str) -> ServerFacts:
+def facts(sessions: Sessions, backend: Backend) -> ServerFacts:
     """Ask the server and judge its answers."""
     read = {"sqlite": _sqlite, "mysql": _mysql, "postgresql": _postgresql}[sessions.driver.family]
     return sessions.read(lambda session: read(session, backend))

@@ -45,7 +45,7 @@ class Store(ProducerVerbs, WorkerVerbs, OperatorVerbs):
 
     def server_facts(self) -> "ServerFacts":
         """What the server and this session really are: versions, isolation, character set, strictness, connections."""
-        return guards.facts(self.sessions, self.backend, self.prefix)
+        return guards.facts(self.sessions, self.backend)
 
     def refuse_unsafe(self, *, connections_needed: int = 1) -> None:
         """UnsafeDatabase or SchemaMismatch, with the remedy, if a promise could not be kept on this database."""

@@ -191,7 +191,8 @@ def test_starts_that_pile_up_are_moved_and_said_so(convert: Convert, tmp_path: P
     prepared = convert(text, spread=True)
     minutes = [job.settings.schedule.split()[0] for job in prepared.merged.plan.jobs if "work" in job.name]
     assert len(set(minutes)) >= 4
-    assert prepared.merged.plan.job("nightly").settings.schedule.split()[1:] == ["3", "*", "*", "*"]
+    (nightly,) = [job for job in prepared.merged.plan.jobs if job.name == "nightly"]
+    assert (nightly.settings.schedule or "").split()[1:] == ["3", "*", "*", "*"]
     assert "Starts at another time" in (tmp_path / "out/REVIEW.md").read_text()
     again = convert(text)
     assert [job.settings.schedule for job in again.merged.plan.jobs] == [

@@ -19,8 +19,6 @@ from cron2queue.generator.shell import (
     php,
     python,
     sh,
-    sql,
-    sql_name,
     unit_assignment,
     unit_program,
     unit_word,
@@ -88,7 +86,7 @@ def test_python_reads_the_same_string_from_ascii(text: str) -> None:
     assert eval(literal) == text
 
 
-@pytest.mark.parametrize("quote", [sh, php, js, sql], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("quote", [sh, php, js], ids=lambda each: each.__name__)
 def test_a_nul_byte_is_refused(quote: object) -> None:
     with pytest.raises(NotWritable):
         quote("a\0b")  # type: ignore[operator]
@@ -146,12 +144,6 @@ def test_environment_names_that_systemd_lacks_are_refused() -> None:
     assert unit_assignment("A", 'x"%$') == '"A=x\\"%%$"'
     with pytest.raises(NotWritable):
         unit_assignment("@daily", "x")
-
-
-@pytest.mark.parametrize("name", ['a"; drop', "A", "ä", "a" * 32, "", "1a", "a-b"])
-def test_odd_table_names_are_refused(name: str) -> None:
-    with pytest.raises(NotWritable):
-        sql_name(name)
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -52,6 +52,10 @@ def plan(*jobs: PlannedJob, project: Project = PROJECT) -> Plan:
 Again = Callable[..., Merged]
 
 
+def named(found: Plan, name: str) -> PlannedJob:
+    return next(each for each in found.jobs if each.name == name)
+
+
 def first(*jobs: PlannedJob) -> Merged:
     return merge(plan(*jobs), path=Path("/opt/c2q/cron2queue.toml"), text=None, base={}, whys={"default": "starts small"})
 
@@ -127,7 +131,7 @@ def test_a_new_entry_with_a_taken_name_gets_another() -> None:
     before = first(job("export"))
     after = again(before, job("export", "e2"), job("export-2", "e1"))
     assert sorted(each.name for each in after.plan.jobs) == ["export", "export-2"]
-    assert after.plan.job("export").settings.entry == "e1"
+    assert named(after.plan, "export").settings.entry == "e1"
 
 
 def test_an_entry_that_changed_is_found_by_its_name() -> None:
@@ -217,7 +221,7 @@ def test_tables_in_any_order_are_kept_and_added_to() -> None:
     text = head + one + queue + two
     after = again(before, job("export"), job("mail", "e2", timeout=77), job("new", "e3"), text=text)
     assert sorted(each.name for each in after.plan.jobs) == ["export", "mail", "new"]
-    assert after.plan.job("mail").settings.timeout == 77
+    assert named(after.plan, "mail").settings.timeout == 77
     assert after.text.index("[jobs.export]") < after.text.index("[queues.default]") < after.text.index("[jobs.mail]")
     assert again(after, job("export"), job("mail", "e2", timeout=77), job("new", "e3")).text == after.text
 
@@ -227,5 +231,5 @@ def test_dotted_keys_and_inline_tables_are_read_like_others() -> None:
     text = before.text.replace('PATH = "/usr/bin:/bin"', 'PATH = "/opt/bin"')
     text += '\n[jobs.own]\nhandler = "handlers/own.py"\nenvironment = {A = "1"}\n'
     after = again(before, job("export"), text=text)
-    assert after.plan.job("export").settings.environment["PATH"] == "/opt/bin"
+    assert named(after.plan, "export").settings.environment["PATH"] == "/opt/bin"
     assert 'environment = {A = "1"}' in after.text

@@ -94,7 +94,6 @@ def test_what_is_not_there_reads_as_none(tmp_path: Path) -> None:
     with Folder.open(tmp_path / "in", create=True) as folder:
         assert folder.read("missing") is None
         assert folder.read("missing/deeper") is None
-        assert folder.mode("missing") is None
 
 
 def test_a_folder_that_is_not_there_is_refused_with_what_to_name(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cron2queue.runtime.distributions import BOUNDS, COARSE, cumulative, percentile, representative, rung
+from cron2queue.runtime.distributions import BOUNDS, COARSE, cumulative, percentile, rung
 
 
 def test_the_ladder_rises_by_at_most_29_percent_a_rung() -> None:
@@ -23,11 +23,6 @@ def test_a_value_lies_on_its_rung(seconds: float) -> None:
     index = rung(seconds)
     assert index == len(BOUNDS) or seconds <= BOUNDS[index]
     assert index == 0 or seconds > BOUNDS[index - 1]
-
-
-@given(st.floats(min_value=0.0011, max_value=99_000))
-def test_what_stands_for_a_rung_is_within_a_seventh_of_every_value_on_it(seconds: float) -> None:
-    assert abs(representative(rung(seconds)) / seconds - 1) < 1 / 7
 
 
 def test_percentiles_are_those_of_the_sorted_list() -> None:

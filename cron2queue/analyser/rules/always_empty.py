@@ -9,7 +9,7 @@ from cron2queue.analyser.timing import runs_per_day
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.evidence.statistics import Emptiness, Evidence
 
-MOSTLY, ALWAYS = 0.8, 0.97
+NEARLY_ALL = 0.8
 _EMPTY = Emptiness(share=0.97, n=10080, confidence="measured", reason="no output and under 1 s")
 _BUSY = Emptiness(share=0.10, n=10080, confidence="measured", reason="no output and under 1 s")
 
@@ -44,7 +44,7 @@ class AlwaysEmpty(MeasuredRule):
     def weigh(self, subject: Subject, file: CrontabFile, entry: Entry, evidence: Evidence) -> Iterator[Finding]:
         """Pollers only."""
         empty = evidence.empty
-        if empty is None or empty.share < MOSTLY or not empty.n or runs_per_day(entry) < 24:
+        if empty is None or empty.share < NEARLY_ALL or not empty.n or runs_per_day(entry) < 24:
             return
         measured = empty.confidence == "measured"
         yield self.at_entry(

@@ -113,13 +113,13 @@ def _enqueue(stage: Stage) -> None:
     stage.require("duplicate" in said, "the same tick twice was not recognised as a duplicate")
 
 
-def _worker_command(stage: Stage) -> list[str]:
+def _worker_command() -> list[str]:
     return [sys.executable, "-m", "cron2queue", "worker", "--plan", "c2q/cron2queue.toml", "--children", "1", "--drain"]
 
 
 def _drain(stage: Stage) -> str:
     """Two workers side by side, until nothing is left to do; what both logged."""
-    command = _worker_command(stage)
+    command = _worker_command()
     print(f"\n$ {shlex.join(['cron2queue', *command[3:]])}    (twice, side by side)", flush=True)
     running = [
         subprocess.Popen(

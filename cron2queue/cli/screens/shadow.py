@@ -25,7 +25,7 @@ _COLUMNS = (
 )
 
 
-def shadow_screen(entries: Sequence[Comparison], now: datetime, canvas: Canvas) -> Iterator[Text]:
+def shadow_screen(entries: Sequence[Comparison], canvas: Canvas) -> Iterator[Text]:
     """The table, then what to know of each entry that is not alike."""
     yield heading("SHADOW", "what cron ran, and what the queue would have run", canvas)
     grid = Grid(_COLUMNS)

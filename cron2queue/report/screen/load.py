@@ -32,7 +32,7 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
     profile = resampled(load.alive, plot)
     day = f"{load.day:%a} {load.day.day} {load.day:%b %Y}"
     lines = heading(ink, "LOAD", f"processes alive on the busiest day ahead, {day}, {_scale(minutes)} a column")
-    lines += _bars(profile, load, label, ink) if ink.ascii else _blocks(profile, load, label, ink)
+    lines += (_bars if ink.ascii else _blocks)(profile, load, label)
     lines.append(Text(" " * label + _axis(plot)))
     if ink.width >= 80:
         lines += _lanes(load, label, plot, ink)
@@ -64,7 +64,7 @@ def _level(value: int, load: Load) -> str:
     return "red" if value == load.peak else "yellow" if value * 7 > load.peak * 5 else ""
 
 
-def _blocks(profile: Sequence[int], load: Load, label: int, ink: Ink) -> list[Text]:
+def _blocks(profile: Sequence[int], load: Load, label: int) -> list[Text]:
     line = Text(fitted(f"peak {load.peak:,} at {load.peak_at:%H:%M}" if label > 12 else str(load.peak), label - 1) + " ")
     for value in profile:
         step = 0 if not value else max(1, round(value * 8 / load.peak))
@@ -72,7 +72,7 @@ def _blocks(profile: Sequence[int], load: Load, label: int, ink: Ink) -> list[Te
     return [line]
 
 
-def _bars(profile: Sequence[int], load: Load, label: int, ink: Ink) -> list[Text]:
+def _bars(profile: Sequence[int], load: Load, label: int) -> list[Text]:
     """Rows from the peak down; with few processes one row for each, with many each row stands for several."""
     low = min(profile)
     steps = min(_ROWS, load.peak - low + (low > 0) or 1)
@@ -97,24 +97,24 @@ def _axis(plot: int) -> str:
 
 def _lanes(load: Load, label: int, plot: int, ink: Ink) -> list[Text]:
     chosen, hidden = telling_lanes(load, len(load.lanes) if ink.verbose else _LANES)
-    lines = [_lane(lane, load, label, plot, ink) for lane in chosen]
+    lines = [_lane(lane, label, plot, ink) for lane in chosen]
     if hidden:
         more = f"and {counted(hidden, 'more entry')} ({len(chosen) + hidden} in all); --verbose shows each"
         lines.append(styled(f"  {more}", "quiet"))
     return lines
 
 
-def _lane(lane: Lane, load: Load, label: int, plot: int, ink: Ink) -> Text:
+def _lane(lane: Lane, label: int, plot: int, ink: Ink) -> Text:
     number = f"{lane.line:>3}" if ink.places.one_file else ""
     name = fitted(f"{number} {ink.text(lane.name)}", label - 1, mark=ink.mark)
-    drawn = "".join(_drawn(lane, load, plot, ink))
+    drawn = "".join(_drawn(lane, plot, ink))
     times = f"{len(lane.starts):,}x"
     line = Text(f"{name} {drawn}{times:>{_COUNT}}")
     line.stylize(STYLES["quiet"], len(name) + 1 + plot)
     return line
 
 
-def _drawn(lane: Lane, load: Load, plot: int, ink: Ink) -> list[str]:
+def _drawn(lane: Lane, plot: int, ink: Ink) -> list[str]:
     start_mark, long_mark, run_mark = ink.pick("╷", "|"), ink.pick("┝", "["), ink.pick("━", "=")
     cells = [" "] * plot
     minutes = _DAY / plot

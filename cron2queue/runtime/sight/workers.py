@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -78,8 +78,3 @@ def known_kinds(found: tuple[WorkerView, ...]) -> Mapping[str, frozenset[str]]:
         for queue in worker.queues if worker.alive else ():
             known.setdefault(queue, set()).update(worker.kinds)
     return {queue: frozenset(kinds) for queue, kinds in known.items()}
-
-
-def window_start(now: datetime, seconds: float) -> datetime:
-    """The instant so many seconds ago."""
-    return now - timedelta(seconds=seconds)
