@@ -63,3 +63,11 @@ def test_a_password_is_not_shown_with_its_address() -> None:
     shown = repr(parse("mysql://user:pa%20ss@host:3306/shop"))
     assert "pa ss" not in shown
     assert "host:3306/shop" in shown
+
+
+def test_what_is_made_is_of_its_class_and_no_other() -> None:
+    """While it is made, it is of another."""
+    assert type(JOB) is NewJob
+    assert isinstance(JOB, NewJob)
+    assert {type(each) for each in (copy.copy(JOB), JOB.but(key="b"), pickle.loads(pickle.dumps(JOB)))} == {NewJob}
+    assert (NewJob.__name__, NewJob.__qualname__, NewJob.__module__) == ("NewJob", "NewJob", "cron2queue.runtime.jobs")
