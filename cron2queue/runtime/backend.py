@@ -89,8 +89,11 @@ class Backend:
     minimum: ClassVar[tuple[int, ...]] = (0,)
     lease_of_claim: ClassVar[str] = "?"  # SQL of one job's token; the base binds it whole
 
-    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
-        """Insert rows one by one, each behind a savepoint; None for those that a unique index refused."""
+    def insert(self, session: Session, rows: Sequence[Row], *, certain: bool = False) -> list[int | None]:
+        """Insert rows one by one, each behind a savepoint; None for those that a unique index refused.
+
+        `certain`: none will be refused, for nothing that must be unique in them was seen before.
+        """
         return [self._insert_one(session, row) for row in rows]
 
     def _insert_one(self, session: Session, row: Row) -> int | None:

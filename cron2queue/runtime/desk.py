@@ -184,6 +184,7 @@ class Desk:
         for _ in range(20):
             try:
                 return work(session, controls or limits.load(session))
-            except limits.Stale:
+            except limits.Stale:  # its first jobs may be written already
                 controls = None
+                session.reruns += 1
         raise DatabaseBusy("pauses and limits changed faster than they could be read", remedy="try again")

@@ -90,7 +90,7 @@ class InnodbBackend(SkipLockedBackend):
 
     insert_is_single: ClassVar[bool] = True
 
-    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
+    def insert(self, session: Session, rows: Sequence[Row], *, certain: bool = False) -> list[int | None]:
         """One plain INSERT: the variants that ignore duplicates deadlock, and swallow other errors as well.
 
         A duplicate undoes its statement only; then the rows go one by one.

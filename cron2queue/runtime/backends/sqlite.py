@@ -55,7 +55,7 @@ class SqliteBackend(Backend):
     insert_is_single: ClassVar[bool] = True
     take_is_single: ClassVar[bool] = True
 
-    def insert(self, session: Session, rows: Sequence[Row]) -> list[int | None]:
+    def insert(self, session: Session, rows: Sequence[Row], *, certain: bool = False) -> list[int | None]:
         """All rows in one statement; a unique index skips its row."""
         parts = Parted(rows)
         cells = chain.from_iterable(zip(*(parts.columns[place] for place in parts.differing), strict=True))

@@ -14,7 +14,7 @@ from cron2queue.runtime.trouble import JobRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Final
 
 PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
@@ -22,6 +22,7 @@ DEPTH_LIMIT: Final = 64  # levels of lists and objects
 _BEGINNING = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _SIGNS = _BEGINNING | frozenset(".:-")
 _HEX = frozenset("0123456789abcdef")
+_FLAT = frozenset({str, int, float, bool, type(None)})
 _INT = 2**31 - 1
 
 
@@ -37,6 +38,11 @@ class Draft(Record):
     ordering_key: bytes | None
     turn: bytes | None
     run_at: int | None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether no unique index can refuse it: its public id was made here just now, and nothing else in it is unique."""
+        return self.dedupe is None and self.turn is None and self.job.public_id is None
 
     @property
     def is_timeless(self) -> bool:
@@ -67,22 +73,34 @@ class Draft(Record):
         )  # fmt: skip
 
 
-def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
-    """Check a job. JobRefused tells what is out of bounds; nothing is ever cut."""
+def drafts_of(jobs: Sequence[NewJob], *, payload_limit: int = PAYLOAD_LIMIT) -> list[Draft]:
+    """Check many jobs; their public ids are cut from one piece of randomness."""
+    digits = random_hex(16 * len(jobs))
+    return [
+        draft(job, payload_limit=payload_limit, public_id=digits[at : at + 32])
+        for job, at in zip(jobs, range(0, len(digits), 32), strict=True)
+    ]
+
+
+def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT, public_id: str | None = None) -> Draft:
+    """Check a job, which gets this public id if it has none. JobRefused tells what is out of bounds; nothing is ever cut."""
     _check_names(job)
     _check_numbers(job)
-    key = _bounded("key", job.key, 1024)
-    _bounded("owner", job.owner, 255)
-    _bounded("limit key", job.limit_key, 1024)
-    _bounded("trace context", job.trace_context, 1000)
+    key = None if job.key is None else _bounded("key", job.key, 1024)
+    if job.owner is not None:
+        _bounded("owner", job.owner, 255)
+    if job.limit_key is not None:
+        _bounded("limit key", job.limit_key, 1024)
+    if job.trace_context is not None:
+        _bounded("trace context", job.trace_context, 1000)
     return Draft(
         job=job,
-        public_id=job.public_id or random_hex(16),
+        public_id=job.public_id or public_id or random_hex(16),
         payload=payload_text(job.payload, limit=payload_limit),
         key=key,
         dedupe=None if key is None else _dedupe(job, key),
         period=_period(job),
-        ordering_key=_bounded("ordering key", job.ordering_key, 255),
+        ordering_key=None if job.ordering_key is None else _bounded("ordering key", job.ordering_key, 255),
         turn=None if job.ordering_key is None else turn_of(job.ordering_key),
         run_at=None if job.run_at is None else to_micros(job.run_at),
     )
@@ -136,9 +154,7 @@ def _check_numbers(job: NewJob) -> None:
         raise JobRefused("a period of uniqueness must be longer than nothing", remedy="Give its seconds.")
 
 
-def _bounded(what: str, text: str | None, limit: int) -> bytes | None:
-    if text is None:
-        return None
+def _bounded(what: str, text: str, limit: int) -> bytes:
     try:
         data = to_bytes(text)
     except UnicodeEncodeError:
@@ -170,13 +186,21 @@ def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
 
 @cache
 def _encoder(ascii_only: bool) -> Callable[[Any], str]:
-    """Strict JSON without blanks."""
-    from json import JSONEncoder  # most ticks have nothing to say
+    """Strict JSON without blanks. That nothing holds itself was seen when its depth was."""
+    from json import JSONEncoder, encoder  # most ticks have nothing to say
 
-    return JSONEncoder(allow_nan=False, ensure_ascii=ascii_only, separators=(",", ":")).encode
+    made = JSONEncoder(allow_nan=False, ensure_ascii=ascii_only, separators=(",", ":"), check_circular=False)
+    in_c = getattr(encoder, "c_make_encoder", None)  # encode() makes one of them for each value
+    if in_c is None:
+        return made.encode
+    quote = encoder.encode_basestring_ascii if ascii_only else encoder.encode_basestring
+    pieces = in_c(None, made.default, quote, None, ":", ",", False, False, False)
+    return lambda payload: "".join(pieces(payload, 0))
 
 
 def _check_depth(payload: Any) -> None:
+    if type(payload) is dict and _FLAT.issuperset(map(type, payload.values())):
+        return
     level: list[Any] = [payload] if isinstance(payload, (dict, list, tuple)) else []
     for _ in range(DEPTH_LIMIT):
         if not level:

@@ -164,7 +164,8 @@ def _store(session: Session, backend: Backend, drafts: Sequence[Draft], known: K
             fresh.sort(key=lambda draft: b"" if draft.turn is not None else draft.dedupe or b"")
         turns = set(known.turns)
         rows = [draft.row(now=known.now, has_turn=_gets_turn(draft, turns)) for draft in fresh]
-        ids = backend.insert(session, rows) if rows else []
+        certain = not session.reruns and all(draft.is_certain for draft in fresh)
+        ids = backend.insert(session, rows, certain=certain) if rows else []
         for draft, job_id in zip(fresh, ids, strict=True):
             if job_id is not None:
                 answers[draft.public_id] = Enqueued(id=job_id, public_id=draft.public_id, duplicate=False)

@@ -14,7 +14,7 @@ from cron2queue.runtime.jobs import Enqueued, NewJob, UniqueScope, WhileActive
 from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.trouble import QueueFull
 from cron2queue.runtime.verbs import enqueueing, ordering, subscriptions
-from cron2queue.runtime.verbs.drafts import PAYLOAD_LIMIT, Draft, draft
+from cron2queue.runtime.verbs.drafts import PAYLOAD_LIMIT, Draft, draft, drafts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ProducerVerbs(Desk):
             return self._enqueue_many(carrying, connection)
 
     def _enqueue_many(self, jobs: Sequence[NewJob], connection: Any) -> list[Enqueued]:
-        drafts = [draft(job, payload_limit=self.payload_limit) for job in jobs]
+        drafts = drafts_of(jobs, payload_limit=self.payload_limit)
         if not drafts:
             return []
         return self._counted(drafts, lambda: self._stored(drafts, connection))

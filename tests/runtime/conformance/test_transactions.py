@@ -1,5 +1,6 @@
 """Transactions: an enqueue in the caller's own, completion in the handler's own, and the inbox."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,9 +9,13 @@ from runtime.conformance.conftest import Claimer, mail, settled
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.orm import Session as OrmSession
 
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import Done
+from cron2queue.runtime.limits import Controls
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.trouble import DatabaseBusy, JobRefused, LeaseLost, RetryTransaction
+from cron2queue.runtime.verbs import enqueueing
+from cron2queue.runtime.verbs.drafts import Draft
 
 
 @pytest.fixture
@@ -239,3 +244,25 @@ def test_publish_is_part_of_the_callers_transaction(table: Database, store: Stor
         assert len(store.publish("e", connection=connection)) == 1
         connection.rollback()
     assert jobs(table) == 0
+
+
+def test_limits_that_change_between_two_parts_of_a_bulk_spoil_no_transaction_of_the_callers_own(
+    table: Database, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first part is written by then, and is found when the bulk is gone through again."""
+    operator, waits = table.store(), enqueueing.refuse_if_full
+    monkeypatch.setattr(enqueueing, "CHUNK_ROWS", 3)
+
+    def between(session: Session, controls: Controls, queue: str, drafts: Sequence[Draft]) -> None:
+        if table.name != "sqlite" and not changed:  # there the file is locked by whoever writes
+            changed.append(operator.set_limit("queue", "other", by="ops", depth=9))
+        waits(session, controls, queue, drafts)
+
+    changed: list[None] = []
+    monkeypatch.setattr(enqueueing, "refuse_if_full", between)
+    session = store.sessions.open()
+    store.driver.begin(session.raw)
+    answers = store.enqueue_many([mail(payload=n) for n in range(8)], connection=session.raw)
+    store.driver.commit(session.raw)
+    assert [answer.duplicate for answer in answers] == [False] * 8
+    assert dict(table.rows("SELECT public_id, id FROM {jobs}")) == {answer.public_id: answer.id for answer in answers}
