@@ -175,6 +175,13 @@ class Backend:
 
     take_is_single: ClassVar[bool] = False  # take() is one statement: it needs no transaction around it
 
+    def lock_jobs(self, session: Session, ids: Sequence[int]) -> None:
+        """Before several statements that change these jobs: take them in one order, that two never wait in a circle.
+
+        Nothing where there is one lock for all, or where a unit that met others is just run again.
+        """
+        return
+
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """Apply one SET to leased jobs; the ids of those whose lease held."""
         statement = f"UPDATE {{jobs}} SET {change} WHERE id = ? AND lease = ?"

@@ -29,6 +29,10 @@ class SkipLockedBackend(Backend):
         """Claim what is not locked by others."""
         return self.mark_running(session, self.candidates(session, want), want)
 
+    def lock_jobs(self, session: Session, ids: Sequence[int]) -> None:
+        """One SELECT .. FOR UPDATE. Whoever rescues from a living worker would meet it in the middle of its ends."""
+        session.rows(f"SELECT id FROM {{jobs}} WHERE id IN ({marks(len(ids))}) ORDER BY id FOR UPDATE", ids)
+
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """One statement; without RETURNING on UPDATE, all or (carefully, again) one by one."""
         return self.fenced_batch(session, change, parameters, leases)

@@ -77,6 +77,9 @@ RELEASED_FOR_LATER: Final = (
 _SILENT: Final = ((None, None, None, "", "done"), (None, None, None, "", ""))  # of an AttemptRecord, behind its seconds
 
 
+Changes = dict[Change, list[tuple[int, str]]]  # with the leases that each is for
+
+
 def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
     """The SET clause and its parameters."""
     message = clean(outcome.message, MESSAGE_BYTES)
@@ -133,11 +136,14 @@ def settle(
     if limited:
         backend.lock_limits(session, None, controls.locks({each.job.kind for each in limited}))
     finished, others = _told_apart(settlements) if keep_record else ({}, settlements)
+    changes = _by_change(others)
+    if changes and len(finished) + len(changes) > 1:
+        backend.lock_jobs(session, sorted(each.job.id for each in settlements))
     held: set[int] = set()
     for (claim, worker), ended in finished.items():
         held |= backend.finish(session, (DONE, (None, "")), claim, worker, sorted(ended))
     if others:
-        held |= _settle_others(session, backend, others, keep_record=keep_record)
+        held |= _settle_others(session, backend, others, changes, keep_record=keep_record)
     if session.reruns or len(held) < len(settlements):
         held |= _settled_before(session, [each for each in settlements if each.job.id not in held])
     admission.free(session, controls, _limits_of(controls, (each.job for each in limited)))
@@ -164,8 +170,12 @@ def _told_apart(settlements: Sequence[Settlement]) -> tuple[dict[tuple[str, str]
     return plain, others
 
 
-def _settle_others(session: Session, backend: Backend, settlements: Sequence[Settlement], *, keep_record: bool) -> set[int]:
-    held = _change_all(session, backend, settlements)
+def _settle_others(
+    session: Session, backend: Backend, settlements: Sequence[Settlement], changes: Changes, *, keep_record: bool
+) -> set[int]:
+    held: set[int] = set()
+    for (clause, parameters), leases in changes.items():
+        held |= backend.fenced(session, clause, parameters, leases)
     _pause_kinds(session, backend, settlements, held)
     ended = [each for each in settlements if each.job.id in held and not isinstance(each.outcome, Released)]
     if keep_record and ended:
@@ -173,16 +183,13 @@ def _settle_others(session: Session, backend: Backend, settlements: Sequence[Set
     return held
 
 
-def _change_all(session: Session, backend: Backend, settlements: Sequence[Settlement]) -> set[int]:
-    """Equal changes go together, in the order of ids: two settlers never wait for each other in a circle."""
-    groups: dict[Change, list[tuple[int, str]]] = {}
+def _by_change(settlements: Sequence[Settlement]) -> Changes:
+    """The leases of equal changes together, in the order of ids."""
+    groups: Changes = {}
     for each in sorted(settlements, key=lambda one: one.job.id):
         change = change_of(each.outcome, each.retry_delay)
         groups.setdefault(change, []).append((each.job.id, each.job.lease.token))
-    held: set[int] = set()
-    for (clause, parameters), leases in groups.items():
-        held |= backend.fenced(session, clause, parameters, leases)
-    return held
+    return groups
 
 
 def limit_key(job: Job) -> bytes | None:

@@ -1,9 +1,12 @@
 """Settle: one end for each attempt, by its owner only."""
 
+from typing import Any
+
 import pytest
 from databases import Database
-from runtime.conformance.conftest import Claimer, mail, settled, state_of
+from runtime.conformance.conftest import KINDS, Claimer, mail, settled, state_of
 
+from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import (
     AttemptRecord,
     Cancelled,
@@ -283,3 +286,36 @@ def test_an_attempt_that_pauses_its_kind_can_be_settled_together_with_the_next_c
     ends = [Settlement(job=job, outcome=RetryAt(delay_seconds=60, pause_kind_seconds=60), record=AttemptRecord())]
     held, more = store.settle_and_claim(ends, "default", kinds=("mail",), limit=2, worker="w1")
     assert (held, more) == ([True], [])
+
+
+def test_ends_of_several_kinds_take_their_jobs_in_the_order_of_ids_before_any_is_changed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a rescue, which goes by ids, and a settle, which goes by kinds of ends, wait for each other in a circle."""
+    store = database.store()
+    store.enqueue_many([mail() for _ in range(5)])
+    jobs = store.claim("default", kinds=KINDS, limit=5, worker="w")
+    seen: list[tuple[str, tuple[int, ...]]] = []
+    run = Session.run
+
+    def recording(self: Session, template: str, parameters: Any = ()) -> Any:
+        seen.append((template, tuple(parameters)))
+        return run(self, template, parameters)
+
+    monkeypatch.setattr(Session, "run", recording)
+    ends = [Settlement(job=job, outcome=RetryAt() if job is jobs[0] else Done()) for job in reversed(jobs)]
+    assert store.settle(ends) == [True] * 5
+    locks = [parameters for template, parameters in seen if template.endswith("ORDER BY id FOR UPDATE")]
+    assert locks == ([] if database.name == "sqlite" else [tuple(sorted(job.id for job in jobs))])
+    if locks:
+        assert seen[0][0].endswith("FOR UPDATE")
+
+
+def test_ends_of_one_kind_are_written_without_a_look_before(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = database.store()
+    store.enqueue_many([mail() for _ in range(5)])
+    jobs = store.claim("default", kinds=KINDS, limit=5, worker="w")
+    locks: list[int] = []
+    monkeypatch.setattr(type(store.backend), "lock_jobs", lambda self, session, ids: locks.extend(ids))
+    assert store.settle([Settlement(job=job, outcome=Done()) for job in jobs]) == [True] * 5
+    assert locks == []
