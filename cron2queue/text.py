@@ -1,10 +1,11 @@
 """Foreign text (crontabs, logs, database rows) made safe to show, and bytes made text without loss."""
 
-import re
 import unicodedata
 
+from cron2queue.expressions import regex
+
 # Blank to the eye, yet not control or format characters: fillers, joiners, variation selectors, the empty Braille cell.
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_BLANK = regex("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _MARKS_IN_A_ROW = 2  # more accents on one letter than any language needs climb over the neighbouring lines
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue import discovery
 from cron2queue.discovery import CrowdedModule, members
 
 
@@ -44,3 +45,11 @@ def test_a_module_without_a_member_is_refused(zoo: Path) -> None:
     member(zoo, "nobody")
     with pytest.raises(CrowdedModule, match="found 0"):
         members(zoo.name, Animal)
+
+
+def test_one_member_is_found_without_importing_the_others(zoo: Path) -> None:
+    member(zoo, "wolf", "Wolf")
+    member(zoo, "broken", "Cat", "Dog")
+    assert discovery.module_names(zoo.name) == ["broken", "wolf"]
+    assert discovery.member(zoo.name, Animal, "wolf").__name__ == "Wolf"
+    assert f"{zoo.name}.broken" not in sys.modules

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.chains import Chain, chains_of
@@ -18,6 +17,7 @@ from cron2queue.analyser.rule import Subject
 from cron2queue.analyser.suppression import Silence, listen
 from cron2queue.analyser.timing import runs_per_day
 from cron2queue.crontab.lines import CrontabFile, entry_ids
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Chain", "Lane", "Load", "Summary", "audit"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Record):
     """Counts of findings that stand, and of those that are suppressed by a comment or by the baseline."""
 
     error: int
@@ -42,8 +41,7 @@ class Summary:
     starts_per_day: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Record):
     """Everything that a report shows. Findings come worst first, verdicts in the order of migration."""
 
     at: datetime

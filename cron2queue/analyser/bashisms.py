@@ -1,20 +1,23 @@
 """What bash understands and dash, Debian's /bin/sh, does not: read off the command line, with what dash makes of it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from cron2queue.analyser.commands import Redirect, SimpleCommand, Word, read_command
 from cron2queue.analyser.finding import Severity
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
-_SUSPECT = re.compile(
+_SUSPECT = regex(
     r"\[\[|&>|>&|<<<|[<>]\(|\|&|==|RANDOM|\{[^{}\s]*(?:\.\.|,)|\$\{[!\w]|\(\(|=\(|pipefail|\b(?:echo|export|read|printf|wait)\s+-"
     r"|\b(?:source|pushd|popd|dirs|shopt|declare|typeset|let|mapfile|readarray|disown|function|select|local)\b"
 )
-_RANDOM = re.compile(r"\$(?:RANDOM\b|\{RANDOM\}|\(\([^)]*\bRANDOM\b)")
-_EXPANSION = re.compile(r"\$\{(?:!\w|\w+(?:\^|,|/|:\d|@))")
-_BRACES = re.compile(r"(?<!\$)\{(?:-?\d+\.\.-?\d+|[a-z]\.\.[a-z]|[^{}\s'\"$,]*,[^{}\s'\"]*)\}")
+_RANDOM = regex(r"\$(?:RANDOM\b|\{RANDOM\}|\(\([^)]*\bRANDOM\b)")
+_EXPANSION = regex(r"\$\{(?:!\w|\w+(?:\^|,|/|:\d|@))")
+_BRACES = regex(r"(?<!\$)\{(?:-?\d+\.\.-?\d+|[a-z]\.\.[a-z]|[^{}\s'\"$,]*,[^{}\s'\"]*)\}")
 _MISSING_NAMES = "source pushd popd dirs shopt declare typeset let mapfile readarray disown"
 _MISSING = frozenset(_MISSING_NAMES.split())
 # Programs that read {a,b} in an address themselves.
@@ -24,8 +27,7 @@ _SYNTAX = "a syntax error, nothing runs"
 _BASH = "SHELL=/bin/bash"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bashism:
+class Bashism(Record):
     """What dash makes of it, what to write instead, and where it stands in the command (from 0)."""
 
     message: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.templates import is_template_line, is_template_path
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Effect, Malformed
+from cron2queue.expressions import regex
 
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
@@ -20,12 +19,12 @@ EMPTY_ASSIGNMENT, SHELL_ASSIGNMENT = "empty-assignment", "shell-assignment"
 MISSING_COMMAND, USER_COLUMN, UNKNOWN_USER = "missing-command", "user-column", "unknown-user"
 VARIABLE_WITHOUT_EFFECT = "variable-without-effect"
 BOM = b"\xef\xbb\xbf"
-_EMPTY = re.compile(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t\r]*\n?$")
-_ASSIGNED = re.compile(rb"[ \t]*[A-Za-z_]\w*[ \t]*=")
-_SHELL = re.compile(rb"[ \t]*(?:export|declare|typeset|set|setenv|readonly|unset|alias|source|\.)[ \t]+\S")
-_JUNK_AFTER_QUOTE = re.compile(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t]*([\"'])[^\"']*(?:\1.*)?\n?$")
-_ONLY_SCHEDULE = re.compile(rb"[ \t]*(?:@[a-z]+|[^\s@#]+(?:[ \t]+[^\s]+){4,5})[ \t\r]*\n?$")
-_NAME = re.compile(r"[a-z_][a-z0-9_.-]*\$?$")
+_EMPTY = regex(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t\r]*\n?$")
+_ASSIGNED = regex(rb"[ \t]*[A-Za-z_]\w*[ \t]*=")
+_SHELL = regex(rb"[ \t]*(?:export|declare|typeset|set|setenv|readonly|unset|alias|source|\.)[ \t]+\S")
+_JUNK_AFTER_QUOTE = regex(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t]*([\"'])[^\"']*(?:\1.*)?\n?$")
+_ONLY_SCHEDULE = regex(rb"[ \t]*(?:@[a-z]+|[^\s@#]+(?:[ \t]+[^\s]+){4,5})[ \t\r]*\n?$")
+_NAME = regex(r"[a-z_][a-z0-9_.-]*\$?$")
 
 
 def refused_user(line: Malformed) -> str:
@@ -92,7 +91,7 @@ def bad_lines(file: CrontabFile) -> list[Malformed]:
     for line in file.lines:
         if line.number in pieces:
             whole[line.number] = whole.get(line.number, b"") + line.raw
-    return [replace(first[0], raw=whole.get(number, first[0].raw)) for number, first in pieces.items()]
+    return [first[0].but(raw=whole.get(number, first[0].raw)) for number, first in pieces.items()]
 
 
 def lines_of_cause(subject: Subject, cause: str) -> Iterator[tuple[CrontabFile, Malformed]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from cron2queue.analyser.invocations import invocations
 from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.analyser.finding import EntryId
@@ -32,9 +33,9 @@ _TAKERS = """
     load index push transfer notify transform process merge
 """
 MAKERS, TAKERS = frozenset(_MAKERS.split()), frozenset(_TAKERS.split())
-_MAKER_HINT = re.compile("|".join(sorted(MAKERS)), re.IGNORECASE)
-_TAKER_HINT = re.compile("|".join(sorted(TAKERS)), re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w.~/:$}-])/[\w.@+-]+(?:/[\w.@+-]*)+")
+_MAKER_HINT = regex("|".join(sorted(MAKERS)), re.IGNORECASE)
+_TAKER_HINT = regex("|".join(sorted(TAKERS)), re.IGNORECASE)
+_PATH = regex(r"(?<![\w.~/:$}-])/[\w.@+-]+(?:/[\w.@+-]*)+")
 _COMMON = (
     "/usr/",
     "/bin/",
@@ -49,13 +50,12 @@ _COMMON = (
     "/proc/",
     "/sys/",
 )
-_TOKEN = re.compile(r"[a-z]{3,}")
+_TOKEN = regex(r"[a-z]{3,}")
 _EMPTY_TOKENS = "php bash python perl ruby node script scripts cron run bin sh job jobs usr local opt root console task daily"
 EMPTY_TOKENS = frozenset(_EMPTY_TOKENS.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class Chain(Record):
     """Two entries of which the second is timed to run after the first, with nothing but the clock between them.
 
     `broken_share` is the measured share of starts of the second that met a live run of the first. `reason` says what ties

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.clocks import changes
 from cron2queue.crontab.zones import zone_named
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -22,8 +22,7 @@ _EPOCH = datetime(1970, 1, 1)
 _MINUTE = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockChange:
+class ClockChange(Record):
     """One change: the first moment after it, and the wall minutes that do not exist (forward) or come twice (back).
 
     `first` and `last` are the ends of that time on the wall, naive; `last` is exclusive.
@@ -35,8 +34,7 @@ class ClockChange:
     forward: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(Record):
     """What an entry does at a change: its named wall minutes in the gap or the repeated time, and its fires for each.
 
     Both by the clock of the entry's own zone.

@@ -6,14 +6,15 @@ shell: nothing is expanded, here-documents are not read, and `complete` is False
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+from cron2queue.expressions import regex
 
 LONGEST = 20_000
 DEEPEST = 12
 
-_PIECE = re.compile(
+_PIECE = regex(
     r"""(?P<blank>[ \t\r]+)
     |(?P<redirect>(?:(?<![^\s;&|()])\d{1,3})?(?:<<<|<<-?|<>|<&|>&|>>|>\||>|<)|&>>|&>)
     |(?P<operator>&&|\|\||\|&|;;|[;&|\n()])
@@ -30,15 +31,15 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # Most words hold nothing special and end at a blank or an operator.
-_EASY_WORD = re.compile(r"[^\s'\"\\$`;&|<>()#]+(?=[ \t\n;&|()]|\Z)")
-_INSIDE_DOUBLE = re.compile(
+_EASY_WORD = regex(r"[^\s'\"\\$`;&|<>()#]+(?=[ \t\n;&|()]|\Z)")
+_INSIDE_DOUBLE = regex(
     r"""(?P<plain>[^"\\$`]+)|(?P<end>")|(?P<escape>\\.)|(?P<arithmetic>\$\(\()|(?P<substitution>\$\()"""
     r"""|(?P<variable>\$(?:\{[^}]*\}|\w+|[^\s\w("]?))|(?P<backtick>`(?:[^`\\]|\\.)*`)|(?P<other>.)""",
     re.DOTALL,
 )
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_OPEN_ARITHMETIC = re.compile(r"\(\([^()]*\Z")
-_DESCRIPTOR = re.compile(r"\d+|-")
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_OPEN_ARITHMETIC = regex(r"\(\([^()]*\Z")
+_DESCRIPTOR = regex(r"\d+|-")
 _RESERVED = frozenset({"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "time"})
 
 
@@ -92,8 +93,7 @@ class SimpleCommand(NamedTuple):
         return tuple(word.text for word in self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """A whole command line; `comment` is where a shell comment starts.
 
     `top` are the commands that run for themselves, not for their output in another's words.
@@ -106,13 +106,13 @@ class CommandLine:
     top: tuple[SimpleCommand, ...] = ()
 
 
-@dataclass(slots=True)
 class _Draft:
-    before: str = ""
-    start: int | None = None
-    words: list[Word] = field(default_factory=list)
-    assignments: list[tuple[str, str]] = field(default_factory=list)
-    redirects: list[Redirect] = field(default_factory=list)
+    def __init__(self, before: str = "") -> None:
+        self.before = before
+        self.start: int | None = None
+        self.words: list[Word] = []
+        self.assignments: list[tuple[str, str]] = []
+        self.redirects: list[Redirect] = []
 
 
 class _Reader:

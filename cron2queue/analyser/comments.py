@@ -11,29 +11,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.declarations import Declarations
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import Comment, CrontabFile
 
-_MARK = re.compile(r"#+\s*cron2queue\s*:\s*", re.IGNORECASE)
-_IGNORE = re.compile(r"ignore(?P<file>-file)?\[(?P<codes>[^\]]*)\]\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_CODE = re.compile(r"C2Q\d{3}")
-_UNTIL = re.compile(r"\buntil=(\S*)")
-_PAIR = re.compile(r"([A-Za-z][A-Za-z-]*)=(\S+)")
-_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)(ms|s|sec|m|min|h|d)?)")
+_MARK = regex(r"#+\s*cron2queue\s*:\s*", re.IGNORECASE)
+_IGNORE = regex(r"ignore(?P<file>-file)?\[(?P<codes>[^\]]*)\]\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_CODE = regex(r"C2Q\d{3}")
+_UNTIL = regex(r"\buntil=(\S*)")
+_PAIR = regex(r"([A-Za-z][A-Za-z-]*)=(\S+)")
+_DURATION = regex(r"(?:(\d+(?:\.\d+)?)(ms|s|sec|m|min|h|d)?)")
 _UNITS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}
-_WINDOW = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
+_WINDOW = regex(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _WHOLE_DAY = (1 << 1440) - 1
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
+_NAME = regex(r"[a-z][a-z0-9-]{0,62}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ignore:
+class Ignore(Record):
     """One ignore comment. `target` is the line that it is for: None for the whole file, NO_TARGET where nothing follows.
 
     `trouble` says why it has no effect (no reason, no codes, a date that is none); an expired one has no effect either.
@@ -52,8 +52,7 @@ class Ignore:
         return self.until is not None and self.until < today
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(Record):
     """Everything that one comment says to cron2queue."""
 
     line: int
@@ -176,4 +175,4 @@ def _with_target(file: CrontabFile, comments: list[Comment], target: int | None)
 def merged(first: Declarations, second: Declarations) -> Declarations:
     """The second's facts over the first's."""
     names = [name for name in Declarations.__slots__ if getattr(second, name) is not None]
-    return replace(first, **{name: getattr(second, name) for name in names})
+    return first.but(**{name: getattr(second, name) for name in names})

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Daemon:
+class Daemon(Record):
     """Facts of one daemon.
 
     `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.

@@ -1,10 +1,11 @@
 """What a person says in comments above an entry: `# cron2queue: takes=20m lost-on-failure=yes`."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from cron2queue.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declarations:
+class Declarations(Record):
     """Declared facts of one entry; None where nothing was said. `takes` is in seconds.
 
     `window` is the set of minutes of the day, as bits, in which alone it may start.

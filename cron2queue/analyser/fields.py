@@ -1,7 +1,8 @@
 """The five schedule fields as they are written: for rules about what a person meant, never for when cron fires."""
 
-import re
 from functools import lru_cache
+
+from cron2queue.expressions import regex
 
 NAMES = ("minute", "hour", "day of month", "month", "day of week")
 _LEAST = (0, 0, 1, 1, 0)
@@ -11,8 +12,8 @@ _DAY_NAMES = "sun mon tue wed thu fri sat"
 _NUMBER_OF = {name: at + 1 for at, name in enumerate(_MONTH_NAMES.split())} | {
     name: at for at, name in enumerate(_DAY_NAMES.split())
 }
-_RANGE = re.compile(r"([0-9a-zA-Z]+)-([0-9a-zA-Z]+)(?:/(\d+))?")
-_STEP = re.compile(r"(\*|\d+-\d+)/(\d+)")
+_RANGE = regex(r"([0-9a-zA-Z]+)-([0-9a-zA-Z]+)(?:/(\d+))?")
+_STEP = regex(r"(\*|\d+-\d+)/(\d+)")
 
 
 def five_fields(schedule_text: str) -> tuple[str, ...] | None:

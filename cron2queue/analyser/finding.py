@@ -1,11 +1,13 @@
 """What a rule answers: a finding with its place, its certainty and its remedy, or a reason why it could not judge."""
 
+from __future__ import annotations
+
 import hashlib
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
 from cron2queue.crontab.lines import EntryId
+from cron2queue.record import Record
 
 __all__ = ["Confidence", "EntryId", "Finding", "NotJudged", "Place", "Severity", "Suppression"]
 
@@ -39,8 +41,7 @@ class Confidence(StrEnum):
     DECLARED = "declared"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Record):
     """Where: line and columns count from 1, columns in characters; no line means the whole file."""
 
     path: str
@@ -52,8 +53,7 @@ class Place:
         return ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
+class Suppression(Record):
     """Why a finding is not counted: a comment above the entry, or the baseline."""
 
     reason: str
@@ -61,8 +61,7 @@ class Suppression:
     baseline: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Record):
     """One answer of one rule.
 
     `message` states what the daemon in use does; `remedy` is what to do about it; `evidence` is one line that tells how
@@ -95,8 +94,7 @@ class Finding:
         return hashlib.sha256(f"{self.code}\0{what}\0{self.detail}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotJudged:
+class NotJudged(Record):
     """A rule could not look; "no finding" must never mean this."""
 
     code: str

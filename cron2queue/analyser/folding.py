@@ -1,7 +1,6 @@
 """Puts one finding in the place of several that say the same of one file and are low in value each."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from cron2queue.analyser.finding import Finding, Place, Severity
 from cron2queue.analyser.rule import Rule
@@ -28,8 +27,7 @@ def _whole_line(place: Place) -> Place:
 
 def _one(group: list[Finding], message: str, remedy: str) -> Finding:
     first = group[0]
-    return replace(
-        first,
+    return first.but(
         message=message,
         remedy=remedy,
         place=_whole_line(first.place),

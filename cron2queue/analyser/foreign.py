@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.templates import is_template_line, is_template_path
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile
 
 _FIRST_LINES = 400
-_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?P<name>[a-z]+)[\d.]*(?:\s+(?P<by_env>[a-z]+))?")
+_SHEBANG = regex(rb"#!\s*(?:\S*/)?(?P<name>[a-z]+)[\d.]*(?:\s+(?P<by_env>[a-z]+))?")
 _SCRIPTS = {"sh": "shell", "bash": "shell", "dash": "shell", "ksh": "shell", "zsh": "shell", "python": "Python"} | {
     "perl": "Perl",
     "php": "PHP",
     "ruby": "Ruby",
     "node": "Node.js",
 }
-_YAML_LINE = re.compile(
+_YAML_LINE = regex(
     rb"[ \t]*(?:- +)?(?:[\w./$-]+|\"[^\"]*\"|'[^']*') *:(?:[ \t\r\n]|$)|[ \t]*- +\S|---[ \t\r]*$|[ \t]*[\]})\[{]"
 )
 _AS_A_LINE = "for cron write each schedule and its command as one line"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class Foreign(Record):
     """What a file is in place of a crontab, and where that belongs."""
 
     what: str
@@ -35,7 +35,7 @@ class Foreign:
 
 
 def _has(*patterns: bytes) -> tuple[re.Pattern[bytes], ...]:
-    return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+    return tuple(regex(pattern, re.MULTILINE) for pattern in patterns)
 
 
 _YAML = (
@@ -68,7 +68,7 @@ _OTHERS = (
         Foreign(what="a Windows batch file", remedy="Windows' Task Scheduler starts it; cron runs Unix commands"),
     ),
 )
-_SHELL_LINE = re.compile(
+_SHELL_LINE = regex(
     rb"[ \t]*(?:(?:set|if|for|while|until|case|cd|echo|export|cat|exit|fi|done|do|then|else|esac|function|local|return|source"
     rb"|trap)\b|import\b|from\b|def\b|use\b|my\b|require\b|[\w-]+ *\(\)|[\w./-]+[ \t]*$|[\w./-]+[ \t]+[-\"'$/|&<>])"
 )

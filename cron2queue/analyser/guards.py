@@ -1,23 +1,22 @@
 """Locks and time limits around a command."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.comments import duration
 from cron2queue.analyser.invocations import LOCKS, Invocation, invocations, main_invocation
+from cron2queue.expressions import regex
 
-_WORD = re.compile(
+_WORD = regex(
     r"flock|lck|lock|run-one|run-this-one|solo|pgrep|pidof|timeout|fcron|limit|maxtime|max-time|curl|touch|mkdir|\$\$"
 )
 # Programs by which lines keep themselves apart by hand.
 _BY_HAND = frozenset({"pgrep", "pidof", "lockfile", "dotlockfile", "lockfile-create", "shlock", "solo", "lock-run"})
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(NamedTuple):
     """A lock around the command: the tool, its file (None: the tool chooses), and whether a second start ends at once."""
 
     tool: str

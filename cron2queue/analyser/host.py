@@ -1,11 +1,14 @@
 """Facts of the machine itself, where the audit runs on it or on a copied tree; without them nothing of it is claimed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from cron2queue.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFacts:
+class FileFacts(Record):
     """What decides whether a daemon accepts a crontab file: permission bits, owner's name (None: not known), hard links."""
 
     mode: int
@@ -13,8 +16,7 @@ class FileFacts:
     links: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherStart:
+class OtherStart(Record):
     """Another way in which a command can start on this host: a systemd timer or a script in cron.daily."""
 
     origin: str
@@ -22,12 +24,11 @@ class OtherStart:
     command: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostFacts:
+class HostFacts(Record):
     """What is known of the host. `users` is None when they could not be read; `paths` maps looked-up paths to "exists"."""
 
     users: frozenset[str] | None = None
-    paths: Mapping[str, bool] = field(default_factory=dict)
-    files: Mapping[str, FileFacts] = field(default_factory=dict)
+    paths: Mapping[str, bool] = MappingProxyType({})
+    files: Mapping[str, FileFacts] = MappingProxyType({})
     starts: tuple[OtherStart, ...] = ()
     mail: bool | None = None

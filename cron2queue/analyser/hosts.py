@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from cron2queue.expressions import regex
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile
 
-_TREE = re.compile(r"(?:^|/)(?:etc/(?:ana)?cron(?:tab|\.[a-z]+)|var/(?:spool/)?cron|usr/lib/cron)(?:/|$)")
+_TREE = regex(r"(?:^|/)(?:etc/(?:ana)?cron(?:tab|\.[a-z]+)|var/(?:spool/)?cron|usr/lib/cron)(?:/|$)")
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,5 @@
 """What a command line really runs: the programs behind `flock`, `timeout`, `sudo`, `env`, `sh -c` and their like."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,8 +8,7 @@ from cron2queue.analyser.commands import SimpleCommand, read_command
 _DEEPEST_SHELL = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(NamedTuple):
     """How a wrapping program's words are laid out before the command that it runs.
 
     `valued`: options with a value in the next word. `positional`: words of its own before the command.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from sys import intern
@@ -24,6 +23,7 @@ from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import BECOMES, Answer, Decision, Signs, Verdict
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.schedule import AtReboot
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
@@ -45,8 +45,7 @@ _WITHOUT_LOCK = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ruling:
+class _Ruling(Record):
     decision: Decision
     because: str
     becomes: str = ""
@@ -168,7 +167,7 @@ def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, fin
     if broken is None:
         return _with_doubt(by_signs, findings)
     if by_signs.decision in (Decision.QUEUE, Decision.SPLIT):
-        return replace(by_signs, because=f"broken today, {broken.message} (proven); {by_signs.because}")
+        return by_signs.but(because=f"broken today, {broken.message} (proven); {by_signs.because}")
     return _Ruling(decision=Decision.FIX, because=f"broken today: {broken.message} (proven)")
 
 
@@ -187,12 +186,12 @@ def _with_doubt(ruling: _Ruling, findings: Sequence[Finding]) -> _Ruling:
     if mistaken is not None:
         because = f"hardly what was meant: {mistaken.message} ({mistaken.confidence})"
         if ruling.decision in (Decision.QUEUE, Decision.SPLIT):
-            return replace(ruling, because=f"{because}; {ruling.because}")
+            return ruling.but(because=f"{because}; {ruling.because}")
         return _Ruling(decision=Decision.FIX, because=because)
     if ruling.decision not in (Decision.KEEP, Decision.ASK):
         return ruling
     doubt = _doubt(findings)
-    return ruling if doubt is None else replace(ruling, because=f"{ruling.because}; settle first: {doubt.message}")
+    return ruling if doubt is None else ruling.but(because=f"{ruling.because}; settle first: {doubt.message}")
 
 
 def _overlap(entry: Entry, decision: Decision) -> str:
@@ -269,5 +268,5 @@ class Ranking:
     def ordered(self) -> tuple[Verdict, ...]:
         """All of them, the numbered ones with their number."""
         numbered = sorted(self._numbered, key=lambda each: each[:2])
-        first = [replace(verdict, order=at) for at, (_, _, verdict) in enumerate(numbered, 1)]
+        first = [verdict.but(order=at) for at, (_, _, verdict) in enumerate(numbered, 1)]
         return tuple(chain(first, *self._rest.values()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache, reduce
 from operator import or_
@@ -19,6 +18,7 @@ from cron2queue.analyser.verdicts import Decision, Verdict
 from cron2queue.crontab.clocks import offset_minutes
 from cron2queue.crontab.schedule import Calendar, Interval
 from cron2queue.crontab.zones import zone_named
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -34,8 +34,7 @@ DAYS_AHEAD = 28
 MOST_LANES = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Record):
     """One entry on the load's day: its starts, and how long a run takes where that is known (seconds)."""
 
     entry_id: EntryId
@@ -45,8 +44,7 @@ class Lane:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(Record):
     """Processes alive on the busiest of the days ahead; a run of unknown length counts for its first minute only.
 
     `alive` holds the peak of each column of `minutes` minutes. `planned_peak` is the peak when overlap is skipped and
@@ -65,8 +63,7 @@ class Load:
     host: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Burden:
+class Burden(Record):
     """What one entry puts on the machine: its minutes of the day, its named days ahead, and how long a run lives.
 
     `minutes` None: the length is not known, and a run counts for the minute in which it starts. `copies`: the daemon lets

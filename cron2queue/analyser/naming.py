@@ -5,6 +5,7 @@ import unicodedata
 from urllib.parse import urlsplit
 
 from cron2queue.analyser.invocations import Invocation, main_invocation
+from cron2queue.expressions import regex
 from cron2queue.redaction import MASK, redact
 
 LONGEST = 48
@@ -23,7 +24,7 @@ _INTERPRETERS: dict[str, frozenset[str]] = {
     "ksh": frozenset(),
     "zsh": frozenset(),
 }
-_VERSIONED = re.compile(r"(?:[a-z]+-)?(php|python|perl|ruby|node|java)[\d.]*$")
+_VERSIONED = regex(r"(?:[a-z]+-)?(php|python|perl|ruby|node|java)[\d.]*$")
 # Programs that only carry a task's name as an argument: the task names the job.
 _FRONT_NAMES = """
     console magento artisan manage.py rake drush wp typo3 typo3cms cake yii occ mix npm yarn pnpm make ant gradle
@@ -39,13 +40,13 @@ _GENERIC_NAMES = "cron run index main start job jobs task tasks script worker da
 _GENERIC = frozenset(_GENERIC_NAMES.split())
 _BORING_NAMES = "bin sbin scripts script cron crons current htdocs public public_html www html web src app lib . .. ~ $home"
 _BORING_FOLDERS = frozenset(_BORING_NAMES.split()) | {""}
-_EXTENSION = re.compile(r"\.(?:sh|bash|php\d?|phar|py|pl|rb|js|mjs|ts|jar|cgi|bin|exe|sql)$")
+_EXTENSION = regex(r"\.(?:sh|bash|php\d?|phar|py|pl|rb|js|mjs|ts|jar|cgi|bin|exe|sql)$")
 # Programs whose first word is a bundle of options.
 _LETTERED = frozenset({"tar", "ps", "ar", "chmod", "chown"})
-_IDENTIFIER = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]+)*|\d{4,}", re.IGNORECASE)
-_NOT_SLUG = re.compile(r"[^a-z0-9]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PLAIN_WORD = re.compile(r"[A-Za-z][\w:./-]*$")
+_IDENTIFIER = regex(r"[0-9a-f]{8,}(?:-[0-9a-f]+)*|\d{4,}", re.IGNORECASE)
+_NOT_SLUG = regex(r"[^a-z0-9]+")
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+_PLAIN_WORD = regex(r"[A-Za-z][\w:./-]*$")
 
 
 def interpreter(invocation: Invocation) -> str | None:

@@ -2,15 +2,17 @@
 
 import re
 
+from cron2queue.expressions import regex
+
 _INSIDE = r"[^{}<>%]{0,80}?"
 # Go's templates, which `docker --format` and others read themselves, begin with a dot or a word before one.
-_MARKS = re.compile(
+_MARKS = regex(
     r"\$?\{\{-?\s*(?!(?:end|else|break|continue)\b)[A-Za-z_][\w.\[\]'\"-]*\s*(?:\|[^{}]{0,80})?-?\}\}"
     r"|\{\{-?\s*\.(?:Values|Release|Chart)\.[\w.]+[^{}]{0,80}\}\}"
     rf"|\{{%{_INSIDE}%\}}|<%{_INSIDE}%>|@[A-Z][A-Z0-9_]+@(?!\w)|%%[A-Z][A-Z0-9_]+%%"
 )
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
-_ANGLED = re.compile(r"(?<![<\d&])<([A-Za-z](?:[\w .-]{0,38}[\w])?)>(?![>\w&])")
+_QUOTED = regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+_ANGLED = regex(r"(?<![<\d&])<([A-Za-z](?:[\w .-]{0,38}[\w])?)>(?![>\w&])")
 _NAMES = """
     user username userid password passwd pass secret token key apikey host hostname server domain ip port email
     database dbname db path dir directory folder url id uuid project app repo branch bucket region container

@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from sys import intern
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.sameness import essence, settings
 from cron2queue.analyser.templates import is_unrendered
 from cron2queue.crontab.lines import place_of
+from cron2queue.record import Record, computed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 ALL = frozenset({"debian", "cronie", "busybox", "systemd-cron", "freebsd", "openbsd"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Subject:
+class Subject(Record):
     """All that a rule may look at: several files (of several hosts) at once, their evidence, one moment, one zone.
 
     `said` is what comments say to cron2queue; `host` is known only where the audit runs on the machine or its tree.
@@ -42,14 +42,18 @@ class Subject:
     zone: ZoneInfo
     ids: Mapping[EntryPlace, EntryId]
     said: Said
-    declarations: Mapping[EntryId, Declarations] = field(default_factory=dict)
+    declarations: Mapping[EntryId, Declarations] = MappingProxyType({})
     host: HostFacts | None = None
-    entries: tuple[tuple[CrontabFile, Entry], ...] = field(init=False, repr=False)
+    entries: tuple[tuple[CrontabFile, Entry], ...] = computed()
     """Every entry with its file, in reading order."""
-    _job_keys: array[int] = field(init=False, repr=False, default_factory=lambda: array("q"))
+    _job_keys: array[int] = computed()
+    # Itself alone: what was found of it is kept, and nobody compares whole fleets.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))
+        object.__setattr__(self, "_job_keys", array("q"))
 
     def job_keys(self) -> Sequence[int]:
         """For each of `entries` a number that is equal for those that run the same thing (see `sameness`)."""
@@ -70,8 +74,7 @@ class Subject:
         return self.book.by_entry.get(self.id_of(file, entry)) if self.book.by_entry else None
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A crontab that a rule must flag, or must not: both documentation and test.
 
     `evidence` maps line numbers to the fields of what was measured for the entry on that line; `host` gives facts of the
@@ -84,7 +87,7 @@ class Example:
     dialect: str = "debian"
     kind: str = "system"
     path: str = "/etc/cron.d/shop"
-    evidence: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: Mapping[int, Mapping[str, Any]] = MappingProxyType({})
     host: Mapping[str, Any] | None = None
     others: tuple[tuple[str, str], ...] = ()
     overlaps: tuple[tuple[int, int, int, int], ...] = ()
@@ -92,8 +95,7 @@ class Example:
     zone: str = "Europe/Berlin"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewContext:
+class ReviewContext(Record):
     """What the audit knows after all rules have looked: which ignore comments, by (path, line), silenced something."""
 
     used_ignores: frozenset[tuple[str, int]]

@@ -1,18 +1,17 @@
 """Schedulers that applications bring along and hang on one cron line; they are wrapped or kept, never queued."""
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from cron2queue.analyser.invocations import Invocation, invocations
 from cron2queue.analyser.naming import script_and_arguments
+from cron2queue.expressions import regex
 
 Test = Callable[[str, tuple[str, ...]], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownScheduler:
+class KnownScheduler(NamedTuple):
     """An application's own scheduler.
 
     `guard`: whether a lock around the line is right. Where it is not, the scheduler holds locks of its own, and an outer
@@ -96,7 +95,7 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     (GENERIC, lambda script, words: _has(words, "schedule:run", "cron:run", "scheduler:run", "runcrons", "run_scheduled")),
     (RUN_PARTS, lambda script, words: _ends(script, "run-parts")),
 )
-_HINT = re.compile(
+_HINT = regex(
     r"cron:run|cron\.sh|schedule:|scheduler|wp-cron|cron event|drush|drupal|cron\.php|scheduled|runJobs|schedule/run|queue/run"
     r"|messenger:|queue:|runcrons|run-parts"
 )

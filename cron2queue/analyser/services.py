@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.invocations import Invocation, invocations, main_invocation
+from cron2queue.expressions import regex
 
 _SERVERS = """
     node nodejs npm yarn pm2 java gunicorn uvicorn hypercorn daphne uwsgi puma unicorn sidekiq resque celery
@@ -12,7 +13,7 @@ _SERVERS = """
     supervisord forever dotnet deno bun docker-compose watchdog syncthing
 """
 SERVERS = frozenset(_SERVERS.split())
-_WORDS = re.compile(
+_WORDS = regex(
     r"(?:^|[\s/_.-])(?:serve|server|daemon|worker|listen|listener|bot|watch|watcher|consumer|proxy|tunnel|ws|websocket)(?:$|[\s_.-])",
     re.I,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, take
 from cron2queue.analyser.load import DAYS_AHEAD, WHOLE_DAY, Burden
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
@@ -29,8 +29,7 @@ _NICKNAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(Record):
     """A new schedule for one entry: the same hours and days, other minutes, the same intervals."""
 
     file: CrontabFile
@@ -39,8 +38,7 @@ class Move:
     shift: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(Record):
     """Moves that lower the peak of starts in one minute from `before` to `after`, counted over the days ahead.
 
     `day` (counted from the first day ahead) and `minutes` (a bit set) say where the peak stood before.
@@ -171,7 +169,7 @@ def spread(burdens: Sequence[Burden], *, target: int, allowed: Sequence[int] | N
 def _counted_anew(burdens: Sequence[Burden], moved: Mapping[int, int]) -> int:
     """The proof: the peak of the schedules as they would be."""
     return Calendars(
-        [replace(each, starts=_moved(each.starts, moved[at])) if at in moved else each for at, each in enumerate(burdens)]
+        [each.but(starts=_moved(each.starts, moved[at])) if at in moved else each for at, each in enumerate(burdens)]
     ).peak()[0]
 
 

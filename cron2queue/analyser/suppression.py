@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.comments import Ignore, Remark, merged, remarks
 from cron2queue.analyser.declarations import Declarations
 from cron2queue.analyser.finding import EntryId, Finding, Suppression
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from datetime import date
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, EntryPlace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Record):
     """Everything that comments say: ignores by place, declarations by entry, and all remarks by file."""
 
     ignores: Mapping[tuple[str, int | None], tuple[Ignore, ...]]
@@ -40,14 +39,14 @@ def listen(files: Iterable[CrontabFile], ids: Mapping[EntryPlace, EntryId]) -> S
     return Said(ignores=ignores, declarations=declarations, remarks=tuple(every))
 
 
-@dataclass(slots=True, kw_only=True)
 class Silence:
     """Marks findings that a comment or the baseline silences, and remembers which comments did."""
 
-    said: Said
-    today: date
-    baseline: frozenset[str]
-    used: set[tuple[str, int]] = field(default_factory=set)
+    def __init__(self, *, said: Said, today: date, baseline: frozenset[str]) -> None:
+        self.said = said
+        self.today = today
+        self.baseline = baseline
+        self.used: set[tuple[str, int]] = set()
 
     def _ignore_for(self, finding: Finding) -> Ignore | None:
         for place in ((finding.place.path, finding.place.line), (finding.place.path, None)):
@@ -61,7 +60,7 @@ class Silence:
         ignore = self._ignore_for(finding) if self.said.ignores else None
         if ignore is not None:
             self.used.add((ignore.path, ignore.line))
-            return replace(finding, suppressed=Suppression(reason=ignore.reason, until=ignore.until))
+            return finding.but(suppressed=Suppression(reason=ignore.reason, until=ignore.until))
         if self.baseline and finding.fingerprint in self.baseline:
-            return replace(finding, suppressed=Suppression(reason="in the baseline", baseline=True))
+            return finding.but(suppressed=Suppression(reason="in the baseline", baseline=True))
         return finding

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
+from cron2queue.expressions import regex
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
@@ -18,10 +18,10 @@ _MARKS = (
     rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}|\{{\#{_INSIDE}\#\}}|<%{_INSIDE}%>"
     r"|%\{[^{}]*\}|@[A-Z][A-Z0-9_]+@|%%[A-Z][A-Z0-9_]+%%"
 )
-_PLACEHOLDER = re.compile(_MARKS)
-_VARIABLE = re.compile(r"\$\{[^{}]*\}|\$[A-Z_]+\b")
-_FIELD, _MINUTE = re.compile(r"[\w*,/?#~-]*"), re.compile(r"@[a-z]*|[\d*,/?~-]*")
-_WORD = re.compile(rf"(?:{_MARKS}|\S)+")
+_PLACEHOLDER = regex(_MARKS)
+_VARIABLE = regex(r"\$\{[^{}]*\}|\$[A-Z_]+\b")
+_FIELD, _MINUTE = regex(r"[\w*,/?#~-]*"), regex(r"@[a-z]*|[\d*,/?~-]*")
+_WORD = regex(rf"(?:{_MARKS}|\S)+")
 _SUFFIXES = (".erb", ".j2", ".jinja", ".jinja2", ".tmpl", ".template", ".tpl", ".epp", ".mustache", ".in", ".dist")
 
 

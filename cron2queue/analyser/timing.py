@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -12,6 +11,7 @@ from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.finding import Confidence
 from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
 from cron2queue.durations import duration
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.analyser.rule import Subject
@@ -24,8 +24,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 RARE = 6 * HOUR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Duration:
+class Duration(Record):
     """How long a run takes, in seconds: `typical` and `long` (95 of 100 runs are shorter), and how that is known."""
 
     typical: float

@@ -1,16 +1,15 @@
 """What a job's name says of its trade: moving orders, sending mail, cleaning up. Always "inferred", never more."""
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from cron2queue.analyser.invocations import invocations, main_invocation
 from cron2queue.analyser.naming import is_front, script_and_arguments
+from cron2queue.expressions import regex
 
 
-@dataclass(frozen=True, slots=True)
-class Trade:
+class Trade(NamedTuple):
     """What is usually true of jobs of this kind.
 
     `lost`: when one run fails, work is lost. `waits`: a person waits for the next run. `clashes`: two copies at once hurt.
@@ -36,7 +35,7 @@ UPKEEP = Trade("looks after the machine", False, False, False)
 MONITOR = Trade("watches something", False, False, False)
 
 # Addresses that only take note that a job ran.
-_HEARTBEATS = re.compile(r"//(?:[\w-]+\.)*(?:hc-ping\.com|healthchecks\.io|cronitor\.(?:io|link)|nosnch\.in|uptimerobot\.com)/")
+_HEARTBEATS = regex(r"//(?:[\w-]+\.)*(?:hc-ping\.com|healthchecks\.io|cronitor\.(?:io|link)|nosnch\.in|uptimerobot\.com)/")
 POPUP = Trade("shows a notice on a screen", False, False, False)
 
 # Programs whose name alone would tell of another trade.
@@ -139,7 +138,7 @@ _TASKS = {"core:archive": INDEX, "horizon:snapshot": MONITOR, "dumpdata": BACKUP
 # A look, and a mail where something is amiss: the next run looks again.
 _MAILERS = frozenset({"mail", "mailx", "mutt", "sendmail", "s-nail", "msmtp"})
 _LOOKS = frozenset({"[", "[[", "test", "grep", "egrep", "pgrep", "pidof", "df", "diff", "cmp", "ping"})
-_TOKEN = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
+_TOKEN = regex(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
 
 
 def _tokens(text: str) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.finding import Confidence, EntryId
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.crontab.lines import Entry
@@ -21,8 +21,7 @@ class Answer(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sign:
+class Sign(Record):
     """One answer, how it is known, and the reason in half a sentence."""
 
     answer: Answer
@@ -30,8 +29,7 @@ class Sign:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class Signs(Record):
     """The four signs of a cron job that has outgrown cron; two or more make it a job for a queue."""
 
     mostly_empty: Sign
@@ -74,8 +72,7 @@ BECOMES: Mapping[Decision, str] = {
 """The words for a decision, wherever it is told: in the audit, by convert and in its review."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Record):
     """The decision on one entry.
 
     `because` is one plain sentence that names its evidence. `order` counts from 1 by pain; None means that the entry

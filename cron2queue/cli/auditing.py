@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cron2queue.cli.asking import ask, need_terminal
-from cron2queue.cli.baseline import baseline_text, read_baseline
 from cron2queue.cli.clock import moment, zone_for
 from cron2queue.cli.operation import nearest, one_of
 from cron2queue.cli.terminal import COLORS, colored, columns, takes_ascii_only
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import UsageError
+from cron2queue.record import Record
 from cron2queue.report.figures import failing
 from cron2queue.report.reporter import RenderOptions, Reporter, reporter_named
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from cron2queue.analyser.audit import Audit
     from cron2queue.cli.sources import Sources
 
@@ -25,8 +26,7 @@ FINDINGS, NOT_READ = 1, 3
 THRESHOLDS = ("error", "warning", "note", "never")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Record):
     """The options of the command, as typed."""
 
     sources: list[str] | None
@@ -58,6 +58,7 @@ class Request:
 
 def perform(request: Request) -> int:
     """Audit and show; the exit status."""
+    gc.set_threshold(200_000)  # hardly any rings are made, and to look for them often took a tenth of the time
     outputs = _outputs(request)
     one_of(request.fail_on, THRESHOLDS, "--fail-on")
     one_of(request.color, COLORS, "--color")
@@ -65,6 +66,8 @@ def perform(request: Request) -> int:
     sources = _read(request)
     audit = _judged(request, sources)
     if request.write_baseline is not None:
+        from cron2queue.cli.baseline import baseline_text
+
         write_file(request.write_baseline, baseline_text(audit))
     for reporter, path in outputs:
         options = _options(request, sources, to_file=path is not None)
@@ -76,6 +79,8 @@ def perform(request: Request) -> int:
 def _check_stdin(request: Request) -> None:
     """Standard input can be one thing only."""
     if request.ask:
+        from cron2queue.cli.asking import need_terminal
+
         need_terminal(sys.stdin)
     readers = [*(request.sources or []), *(request.logs or []), request.journal]
     if readers.count("-") > 1:
@@ -117,12 +122,14 @@ def _judged(request: Request, sources: Sources) -> Audit:
         "zone": zone,
         "select": _codes(request.select),
         "ignore": _codes(request.ignore),
-        "baseline": read_baseline(request.baseline),
+        "baseline": _baseline(request),
         "host": facts_of_host(sources.files, request.root),
     }
     first = audit(sources.files, book, **asked)  # type: ignore[arg-type]
     if not request.ask:
         return first
+    from cron2queue.cli.asking import ask
+
     return audit(sources.files, book, answers=ask(first), **asked)  # type: ignore[arg-type]
 
 
@@ -134,6 +141,14 @@ def _zone_of_plan(root: Path | None) -> str | None:
     from cron2queue.runtime.settings import read_settings
 
     return read_settings(plan).project.timezone
+
+
+def _baseline(request: Request) -> Collection[str]:
+    if request.baseline is None:
+        return frozenset()
+    from cron2queue.cli.baseline import read_baseline
+
+    return read_baseline(request.baseline)
 
 
 def _codes(given: list[str] | None) -> tuple[str, ...]:

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 _SCHEMA = 1
 
 
-def read_baseline(path: Path | None) -> frozenset[str]:
+def read_baseline(path: Path) -> frozenset[str]:
     """Fingerprints from a baseline file.
 
     Raises:
         UsageError: the file is missing or is no baseline.
     """
-    if path is None:
-        return frozenset()
     try:
         known = json.loads(path.read_bytes())
         if known["schema"] != _SCHEMA:

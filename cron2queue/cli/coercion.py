@@ -5,15 +5,16 @@ refuse what is wrong in its own words, typer is asked as before.
 """
 
 import os
-import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import typer.core
 from typer._coercion import TypeDescriptor, build_runtime_param
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}\Z")
-_DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
+from cron2queue.expressions import regex
+
+_INTEGER = regex(r"-?[0-9]{1,18}\Z")
+_DECIMAL = regex(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z")
 _UNKNOWN = object()
 
 

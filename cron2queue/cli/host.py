@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cli.reading.host import Host
 from cron2queue.cli.reading.opening import NotRead, read_bytes
+from cron2queue.expressions import regex
 
 if TYPE_CHECKING:
     from cron2queue.analyser.host import FileFacts, HostFacts, OtherStart
     from cron2queue.crontab.lines import CrontabFile
 
-_PATH_IN_COMMAND = re.compile(r"(?<![\w./$~{}*-])/[\w./+@-]{2,250}+(?![*?${\[])")
+_PATH_IN_COMMAND = regex(r"(?<![\w./$~{}*-])/[\w./+@-]{2,250}+(?![*?${\[])")
 # Debian's cron lines and scripts that leave the work to a timer of their package where systemd runs.
-_GIVES_WAY = re.compile(r"/run/systemd/(?:system|private)\b")
+_GIVES_WAY = regex(r"/run/systemd/(?:system|private)\b")
 _UNIT_FOLDERS = (
     "etc/systemd/system",
     "run/systemd/system",

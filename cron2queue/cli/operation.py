@@ -1,12 +1,10 @@
 """What every operator's command starts from: the plan if there is one, the database, and who is acting."""
 
-import getpass
+from __future__ import annotations
+
 import os
-import re
-import socket
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cron2queue.errors import UsageError
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 if TYPE_CHECKING:
     from cron2queue.runtime.alerts import AlertSettings
@@ -27,34 +27,33 @@ NearestPlan = Annotated[
     Path | None, typer.Option("--plan", help="The plan; without it, the nearest cron2queue.toml upward from here.")
 ]
 By = Annotated[str | None, typer.Option("--by", help="Who acts, for the record; without it, user@host.")]
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
+_SPAN = regex(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(Record):
     """Where an operator acts. `plan`, `settings` and `document` are None, None and empty without a plan."""
 
     url: str
     prefix: str
-    settings: "Settings | None"
+    settings: Settings | None
     document: Mapping[str, Any]
     plan: Path | None = None
 
-    def inspection(self) -> "Inspection":
+    def inspection(self) -> Inspection:
         """To look."""
         from cron2queue.runtime.sight.inspection import Inspection
 
         return Inspection.open(self.url, prefix=self.prefix)
 
-    def store(self) -> "AbstractContextManager[Store]":
+    def store(self) -> AbstractContextManager[Store]:
         """To act; closed at the end of the with block."""
         from cron2queue.runtime.store import Store
 
         return closing(Store.open(self.url, prefix=self.prefix))
 
     @property
-    def alerts(self) -> "AlertSettings":
+    def alerts(self) -> AlertSettings:
         """The plan's alert limits, or the defaults."""
         from cron2queue.runtime.alerts import alert_settings
 
@@ -62,14 +61,14 @@ class Operation:
             return alert_settings(self.document)
 
     @property
-    def hooks(self) -> "tuple[Hook, ...]":
+    def hooks(self) -> tuple[Hook, ...]:
         """The plan's hooks."""
         from cron2queue.runtime.hooks.hook import hooks_from
 
         with self._placed():
             return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
 
-    def _placed(self) -> "AbstractContextManager[None]":
+    def _placed(self) -> AbstractContextManager[None]:
         """A mistake in the plan is told with its line."""
         from cron2queue.runtime.plan_tables import placed
 
@@ -101,6 +100,9 @@ def actor(by: str | None) -> str:
     """Who acts: as said, else the user behind sudo, at this host."""
     if by:
         return by
+    import getpass  # only what acts needs them, and every command imports this module
+    import socket
+
     try:
         name = os.environ.get("SUDO_USER") or getpass.getuser()
     except (KeyError, OSError):  # a user without an entry in the password database

@@ -3,7 +3,6 @@
 import errno
 import os
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 from cron2queue.cli.reading.opening import Unreadable
@@ -25,7 +24,7 @@ def with_evidence(sources: Sources, logs: list[str] | None, journal: str | None,
     recorded = None if observations is None else str(observations)
     named = [*(logs or []), None if journal == "live" else journal, recorded]
     unread = [_unread(Path(each)) for each in named if each is not None and each != "-"]
-    return replace(sources, unreadable=(*sources.unreadable, *(each for each in unread if each is not None)))
+    return sources.but(unreadable=(*sources.unreadable, *(each for each in unread if each is not None)))
 
 
 def tell_unreadable(sources: Sources) -> None:

@@ -1,9 +1,10 @@
 """Sources: what was named on the command line, or this machine's crontabs, read into crontab files."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,7 @@ from cron2queue.crontab.kinds import Guess, has_entries
 from cron2queue.crontab.lines import CrontabFile, Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.spool import without_heading
+from cron2queue.record import Record
 
 __all__ = ["Sources", "Unreadable", "read"]
 
@@ -28,8 +30,7 @@ _SPOOLS = ("cron/crontabs", "cron/tabs", "spool/cron")
 _DEEPEST = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class Sources(Record):
     """The crontabs that were read, what could not be, and what was left out with good reason.
 
     Left out are files of a folder that hold nothing like an entry, and on this machine the spool if it is closed to the
@@ -68,7 +69,7 @@ def _without_binaries(sources: Sources) -> Sources:
     """The same, with binary files among what could not be read."""
     found = {file.path: binary for file in sources.files if (binary := _binary(file)) is not None}
     files = tuple(file for file in sources.files if file.path not in found)
-    return replace(sources, files=files, unreadable=(*sources.unreadable, *found.values()))
+    return sources.but(files=files, unreadable=(*sources.unreadable, *found.values()))
 
 
 def _binary(file: CrontabFile) -> Unreadable | None:
@@ -150,9 +151,9 @@ class _Reader:
             data, path=str(path), dialect=dialect, kind=kind, user=owner if kind is Kind.USER else None,
             users=host.users if host else None, homes=host.homes if host else None,
         )  # fmt: skip
-        file = replace(_noted(file, note, kind_note, heading_note), host=self.host.name)
+        file = _noted(file, note, kind_note, heading_note).but(host=self.host.name)
         refused = self._refused(path, dialect, place, owner)
-        self.files.append(replace(file, loaded=False, why=refused) if refused else file)
+        self.files.append(file.but(loaded=False, why=refused) if refused else file)
 
     def _belongs(self, path: Path) -> bool:
         """Whether the daemon of the host reads this very file."""
@@ -268,11 +269,11 @@ class _Reader:
     def _parts(self, path: Path, dialect: Dialect) -> None:
         folder = run_parts_folder(path, self.host.own_path(path), dialect, self.files)
         if folder is not None and folder.lines:
-            self.files.append(replace(folder, host=self.host.name))
+            self.files.append(folder.but(host=self.host.name))
 
 
 def _noted(file: CrontabFile, *notes: str | None) -> CrontabFile:
-    return replace(file, notes=(*(note for note in notes if note), *file.notes))
+    return file.but(notes=(*(note for note in notes if note), *file.notes))
 
 
 def _as_written(data: bytes, place: Guess | None) -> tuple[bytes, str | None]:

@@ -3,9 +3,10 @@
 What follows an accepted value up to the next blank is ignored: `5#3` is 5, `*;x` is `*`, `0~59` is 0.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 from cron2queue.crontab.fields import ALNUM, FieldError, FieldSpec, FieldValue, int32, stepped
+from cron2queue.record import Record
 
 _COMMA, _DASH, _SLASH, _STAR = 0x2C, 0x2D, 0x2F, 0x2A
 _END = -1
@@ -17,8 +18,7 @@ class _Refused(Exception):
         self.error = FieldError(consumed, at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlnumGrammar:
+class AlnumGrammar(Record):
     """`longest_word`: more letters and digits are refused. `open_steps`: N/S means N-last/S.
 
     `checks_ends`: both ends of a range must be allowed values even if the step never reaches them.

@@ -1,17 +1,14 @@
 """/etc/anacrontab: jobs by days since their last run, not by the clock. Source: anacrontab(5)."""
 
-import re
-
 from cron2queue.crontab.lines import Assignment, Blank, Comment, CrontabFile, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.schedule import Interval
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
 _DAY = 86_400
 _PERIODS = {b"@daily": 1, b"@weekly": 7, b"@monthly": 30, b"@yearly": 365, b"@annually": 365}
-_ASSIGNMENT = re.compile(rb"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<value>[^\n]*+)\n?\Z")
-_JOB = re.compile(
-    rb"[ \t]*(?P<period>@?\w{1,20})[ \t]+(?P<delay>\d{1,9})[ \t]+(?P<id>\S{1,200})[ \t]+(?P<command>[^\n]+?)\n?\Z"
-)
+_ASSIGNMENT = regex(rb"[ \t]*(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?P<value>[^\n]*+)\n?\Z")
+_JOB = regex(rb"[ \t]*(?P<period>@?\w{1,20})[ \t]+(?P<delay>\d{1,9})[ \t]+(?P<id>\S{1,200})[ \t]+(?P<command>[^\n]+?)\n?\Z")
 _REMEDY = "write: period in days, delay in minutes, a name for the job, the command"
 
 

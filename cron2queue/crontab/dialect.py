@@ -1,18 +1,20 @@
 """The contract of a dialect: what one cron daemon's rules are, declared, and how it reads a file."""
 
-import difflib
+from __future__ import annotations
+
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.lines import Effect, Kind, Line
-from cron2queue.discovery import members
+from cron2queue.discovery import member, module_names
 from cron2queue.errors import UsageError
+from cron2queue.record import Record
 
 AUTO = "auto"
+_FAMILY = "cron2queue.crontab.dialects"
 
 
 class UnknownDialect(UsageError):
@@ -29,8 +31,7 @@ class FileFacts(NamedTuple):
     link_uid: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Record):
     """What is known besides the text. `users`: names that exist on the host (None: not the host, so none is checked)."""
 
     kind: Kind
@@ -105,21 +106,26 @@ class Dialect(ABC):
 
 
 @functools.cache
+def _dialect(module_name: str) -> Dialect:
+    return member(_FAMILY, Dialect, module_name)()  # type: ignore[type-abstract]
+
+
 def dialects() -> dict[str, Dialect]:
     """All dialects by name."""
-    found = members("cron2queue.crontab.dialects", Dialect)  # type: ignore[type-abstract]
-    return {member.name: member() for member in found}
+    return {each.name: each for each in map(_dialect, module_names(_FAMILY))}
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name.
+    """The dialect of that name; it alone is imported.
 
     Raises:
         UnknownDialect: there is none; the remedy names the nearest.
     """
-    known = dialects()
+    known = {module.replace("_", "-"): module for module in module_names(_FAMILY)}
     if name in known:
-        return known[name]
+        return _dialect(known[name])
+    import difflib  # only a mistake needs it
+
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}? " if near else ""
     raise UnknownDialect(f"unknown dialect: {name}", remedy=f"{hint}known are: {', '.join(sorted(known))}")

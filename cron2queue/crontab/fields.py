@@ -1,15 +1,17 @@
 """One field of a schedule: what it may hold, and what a daemon made of it."""
 
-import re
-from dataclasses import dataclass
+from __future__ import annotations
+
 from typing import NamedTuple
+
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 MONTH_NAMES = (b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec")
 DAY_NAMES = (b"sun", b"mon", b"tue", b"wed", b"thu", b"fri", b"sat")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldSpec:
+class FieldSpec(Record):
     """`name` as the daemons' messages say it, the values allowed, and the names of them from `low` on."""
 
     name: str
@@ -42,7 +44,7 @@ class FieldError(NamedTuple):
     at: int = 0
 
 
-ALNUM = re.compile(rb"[0-9A-Za-z]*")
+ALNUM = regex(rb"[0-9A-Za-z]*")
 
 
 def int32(text: bytes) -> int:

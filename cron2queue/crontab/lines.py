@@ -1,12 +1,14 @@
 """The lines of a crontab file: every byte is in exactly one of them."""
 
+from __future__ import annotations
+
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cron2queue.crontab.schedule import Schedule
+from cron2queue.record import Record, computed
 from cron2queue.text import to_bytes
 
 EntryId = str
@@ -29,8 +31,7 @@ class Effect(StrEnum):
     MISREAD = "misread"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Malformed:
+class Malformed(Record):
     """A line (or a piece of one) that the daemon refuses or misreads.
 
     `message` is in the daemon's own words; `column` is 1-based within the physical line.
@@ -44,8 +45,7 @@ class Malformed:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Record):
     """A line that runs something.
 
     `command` is what the shell gets and `stdin` what it reads (None: nothing given); `command_text` is as written,
@@ -78,8 +78,7 @@ class Entry:
         return hashlib.sha256(b"\0".join(to_bytes(part) for part in parts)).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class Assignment(Record):
     """A line that sets an environment variable for the entries after it."""
 
     number: int
@@ -88,8 +87,7 @@ class Assignment:
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
+class Comment(Record):
     """A line that the daemon skips; `text` is what follows the #."""
 
     number: int
@@ -97,8 +95,7 @@ class Comment:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blank:
+class Blank(Record):
     """A line of blanks."""
 
     number: int
@@ -108,8 +105,7 @@ class Blank:
 Line = Entry | Assignment | Comment | Blank | Malformed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrontabFile:
+class CrontabFile(Record):
     """One crontab as one dialect reads it.
 
     `loaded` is False when this daemon ignores the whole file; then `why` says so in its words. `notes` tell what was
@@ -127,7 +123,7 @@ class CrontabFile:
     host: str | None = None
     zone: str | None = None
     editable: bool = True
-    entries: tuple[Entry, ...] = field(init=False, repr=False, compare=False)
+    entries: tuple[Entry, ...] = computed()
     """The lines that run something: found once, for they are asked for at every bad line."""
 
     def __post_init__(self) -> None:

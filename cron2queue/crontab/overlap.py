@@ -4,12 +4,15 @@ Wall time is regular on all days but those of clock changes; these, and the days
 left out of the product and counted by real minutes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from cron2queue.crontab.clocks import changes
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.record import Record
 
 DAY = 1440
 _DAY_BITS = (1 << DAY) - 1
@@ -18,8 +21,7 @@ _ROOM = 2 * DAY
 _ROOM_BITS = (1 << _ROOM) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
+class Period(Record):
     """`days` days from `first` on, in the daemon's zone (None: a zone without clock changes)."""
 
     first: date

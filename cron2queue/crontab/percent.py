@@ -1,10 +1,9 @@
 """The percent sign in a command: the first one that is not escaped begins the standard input."""
 
-import re
-
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
-_PERCENT = re.compile(rb"(?P<escaped>\\)?%")
+_PERCENT = regex(rb"(?P<escaped>\\)?%")
 
 
 def _command_end(command: bytes, collapse: bool) -> tuple[bytes, int | None]:

@@ -1,10 +1,11 @@
 """When an entry runs: a calendar of bit sets, at boot, or an interval; each knows its fires, clock changes included."""
 
+from __future__ import annotations
+
 import functools
 import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple, cast
 
@@ -13,6 +14,7 @@ from cron2queue.crontab.clocks import Change, ClockRule, Due, Start, catch_up, c
 from cron2queue.crontab.days import EPOCH_DAY
 from cron2queue.crontab.minutes import DAY, MIDNIGHT, DayTimes, moved_together, times_of_day
 from cron2queue.crontab.zones import zone_named
+from cron2queue.record import Record
 
 __all__ = ["AtReboot", "Calendar", "ClockRule", "Fire", "Interval", "Schedule"]
 
@@ -50,8 +52,7 @@ def _utc_minute(moment: datetime) -> int:
     return -(-int(moment.timestamp() * 1_000_000) // 60_000_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calendar:
+class Calendar(Record):
     """Bit sets of one crontab line as its daemon understood it.
 
     Bit n of `minutes`, `hours`, `days` (1-31), `months` (1-12), `weekdays` (0-7, Sunday is 0 and 7) stands for value n.
@@ -126,7 +127,7 @@ class Calendar:
             gaps.append(apart * DAY + minutes[0] - minutes[-1])
         return timedelta(minutes=min(gaps)) if gaps else None
 
-    def minutes_between(self, start: datetime, end: datetime) -> "array[int]":
+    def minutes_between(self, start: datetime, end: datetime) -> array[int]:
         """The wall minutes named from `start` to before `end` (naive), as minutes since 1970-01-01T00:00; no clock changes."""
         first, last = -(-(start - _EPOCH) // timedelta(minutes=1)), -(-(end - _EPOCH) // timedelta(minutes=1))
         return moved_together(self._days_between(first, last), first, last)
@@ -154,7 +155,7 @@ class Calendar:
         """The `at` of each of `fires_between`, several times as fast: the minute it stands for is not worked out."""
         return itertools.chain.from_iterable(at for at, _ in self._runs(_utc_minute(start), _utc_minute(end), zone))
 
-    def real_minutes(self, start: datetime, end: datetime, zone: tzinfo) -> "array[int]":
+    def real_minutes(self, start: datetime, end: datetime, zone: tzinfo) -> array[int]:
         """The starts of `fires_between` as minutes since 1970-01-01 UTC, for counting: no datetime is made."""
         first, last = _utc_minute(start), _utc_minute(end)
         return moved_together(self._real_days(first, last, zone), first, last)
@@ -193,7 +194,7 @@ class Calendar:
             else:
                 yield from self._plain(piece)
 
-    def _pieces(self, first: int, last: int, zone: tzinfo) -> "Iterator[_Span | Start]":
+    def _pieces(self, first: int, last: int, zone: tzinfo) -> Iterator[_Span | Start]:
         """What happens from `first` to before `last`: spans in which the clock just runs on, and single starts."""
         if self.never_fires or first >= last:
             return
@@ -220,7 +221,7 @@ class Calendar:
             return [], position + max(0, change.before - change.after)
         return catch_up(self._due(), change, last, rule=self.clock_rule)
 
-    def _plain(self, span: "_Span") -> Iterator[_Run]:
+    def _plain(self, span: _Span) -> Iterator[_Run]:
         """Minutes in which the daemon's clock just runs on, by days. Wall arithmetic where it is exact, else by instant."""
         by_instant = min(span.last, span.repeated_until) if span.offset == span.real else span.last
         for begin, times in self._days_between(span.first + span.offset, by_instant + span.offset):
@@ -238,7 +239,7 @@ class Calendar:
             for change in changes(zone, first - _AFTERMATH, last)
             if change.dst_changes and not self.wildcard
         ]
-        wall = replace(self, zone=None, clock_rule=ClockRule.WALL)
+        wall = self.but(zone=None, clock_rule=ClockRule.WALL)
         for at, nominal in itertools.chain.from_iterable(itertools.starmap(zip, wall._runs(first, last, own))):
             if not any(int(at.timestamp()) // 60 in minutes for minutes in lost):
                 yield at, nominal
@@ -279,8 +280,7 @@ def _shortest_distance(bits: int) -> int | None:
     return next(distance for distance in itertools.count(1) if bits & bits >> distance)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtReboot:
+class AtReboot(Record):
     """Once, when the machine or the daemon starts; no calendar tells when that is."""
 
     never_fires: bool = False
@@ -300,8 +300,7 @@ class AtReboot:
         return []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(Record):
     """FreeBSD's @N: `seconds` after the last run ended."""
 
     seconds: int

@@ -1,13 +1,16 @@
 """What Debian cron, cronie, FreeBSD and OpenBSD cron, all Paul Vixie's, do differently; and their common star rule."""
 
+from __future__ import annotations
+
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.fields import FieldError, FieldSpec, FieldValue
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 Grammar = Callable[[bytes, FieldSpec], FieldValue | FieldError]
 
@@ -22,11 +25,10 @@ STANDARD_NICKNAMES: Mapping[bytes, bytes] = {
     b"hourly": b"0 * * * *",
 }
 _SHARED_TOKEN = 64
-_NO_OPTIONS = re.compile(rb"(?P<letters>)(?!)")
+_NO_OPTIONS = regex(rb"(?P<letters>)(?!)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VixieRules:
+class VixieRules(Record):
     """Where the four daemons differ. Sizes are in bytes, and what still fits.
 
     `longest_read`: what load_env() reads of a line. `rereads_rest`: after a refused field the rest of the line is read

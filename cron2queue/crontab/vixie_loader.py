@@ -14,25 +14,26 @@ from cron2queue.crontab.percent import split_percent
 from cron2queue.crontab.remedies import MISSING_NEWLINE, remedy_for
 from cron2queue.crontab.schedule import AtReboot, Interval, Schedule
 from cron2queue.crontab.vixie import Grammar, VixieRules, calendar_of, read_field
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
 # The state machine of load_env() as one expression; blanks as isspace() has them.
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = regex(
     rb"(?:\"(?P<n1>[^\"=]*+)\"|'(?P<n2>[^'=]*+)'|(?P<n3>(?![\"'])[^\s=]*+))\s*+=\s*+"
     rb"(?P<value>\"(?P<v1>[^\"]*+)\"\s*+|'(?P<v2>[^']*+)'\s*+|(?P<v3>[^\s\"'].*+))?+\Z",
     re.DOTALL,
 )
-_BLANKS = re.compile(rb"[ \t]*")
-_TOKEN = re.compile(rb"[^ \t\n]*")
-_NICKNAME = re.compile(rb"[^ \t\n\0]*")
-_USER = re.compile(rb"[^ \t\n\0]*")
-_USER_OVER_LINES = re.compile(rb"[^ \t\0]*")
-_TEXT_END = re.compile(rb"[\n\0]")
-_IMPOSSIBLE_USER = re.compile(rb"[0-9]+\Z|.*[:/*\s\0]|\Z", re.DOTALL)
+_BLANKS = regex(rb"[ \t]*")
+_TOKEN = regex(rb"[^ \t\n]*")
+_NICKNAME = regex(rb"[^ \t\n\0]*")
+_USER = regex(rb"[^ \t\n\0]*")
+_USER_OVER_LINES = regex(rb"[^ \t\0]*")
+_TEXT_END = regex(rb"[\n\0]")
+_IMPOSSIBLE_USER = regex(rb"[0-9]+\Z|.*[:/*\s\0]|\Z", re.DOTALL)
 # Printable bytes only: what else a daemon takes as part of a field is read one by one.
-_FIVE_TOKENS = re.compile(rb"(?:[!-~]+[ \t]+){5}")
+_FIVE_TOKENS = regex(rb"(?:[!-~]+[ \t]+){5}")
 _SHARED_TEXT = 96
-_SECONDS = re.compile(rb"0*[1-9][0-9]{0,8}\Z")
+_SECONDS = regex(rb"0*[1-9][0-9]{0,8}\Z")
 # A refused token may leave the rest of its line to be read again: so many pieces of one line are told apart.
 _MOST_PIECES = 40
 

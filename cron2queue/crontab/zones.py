@@ -6,11 +6,13 @@ from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta, timezone,
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from cron2queue.expressions import regex
+
 _NAME = r"(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)"
 _CLOCK = r"[+-]?\d{1,3}(?::\d{1,2}){0,2}"
 _OFFSET = r"[+-]?\d{1,2}(?::\d{1,2}){0,2}"
 _RULE = rf"(?:M(?:1[0-2]|0?[1-9])\.[1-5]\.[0-6]|J?\d{{1,3}})(?:/{_CLOCK})?"
-_POSIX = re.compile(rf"{_NAME}({_OFFSET})(?:({_NAME})({_OFFSET})?(?:,({_RULE}))?(?:,({_RULE}))?,?)?\Z", re.ASCII)
+_POSIX = regex(rf"{_NAME}({_OFFSET})(?:({_NAME})({_OFFSET})?(?:,({_RULE}))?(?:,({_RULE}))?,?)?\Z", re.ASCII)
 # What the C library takes where summer time has a name but no rules: the clock changes of the United States.
 _DEFAULT_BEGIN, _DEFAULT_END = "M3.2.0", "M11.1.0"
 _DATABASE = "/usr/share/zoneinfo/"

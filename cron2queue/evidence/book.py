@@ -1,11 +1,13 @@
 """All evidence of one look at a host: by entry, between entries, and what could not be used."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from cron2queue.crontab.lines import EntryId
 from cron2queue.evidence.statistics import Evidence, Window
+from cron2queue.record import Record
 
 __all__ = ["EntryId", "EvidenceBook", "Overlap"]
 
@@ -15,8 +17,7 @@ HOW_TO_GET_EVIDENCE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
+class Overlap(Record):
     """How often a start of `then` met a live run of `first`: `met` of `starts` starts of `then` in the common window."""
 
     first: EntryId
@@ -30,11 +31,7 @@ class Overlap:
         return self.met / self.starts if self.starts else 0.0
 
 
-_NOTHING: Mapping[str, Evidence] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceBook:
+class EvidenceBook(Record):
     """Evidence by entry id. An empty book says why it is empty; that nothing was seen proves nothing.
 
     `runs` = `matched` + `unmatched`. `skipped` names each part of the input that was not used, with its reason.
@@ -50,7 +47,7 @@ class EvidenceBook:
     matched: int = 0
     unmatched: int = 0
     skipped: tuple[str, ...] = ()
-    by_entry: Mapping[EntryId, Evidence] = field(default_factory=lambda: _NOTHING)
+    by_entry: Mapping[EntryId, Evidence] = MappingProxyType({})
     never_seen: tuple[EntryId, ...] = ()
     unscheduled: tuple[tuple[str, str, int], ...] = ()
     overlaps: tuple[Overlap, ...] = ()
@@ -60,7 +57,7 @@ class EvidenceBook:
     how_to_get_evidence: str = ""
 
     @classmethod
-    def empty(cls, why: str, *, skipped: tuple[str, ...] = ()) -> "EvidenceBook":
+    def empty(cls, why: str, *, skipped: tuple[str, ...] = ()) -> EvidenceBook:
         """No evidence, and the reason in words."""
         return cls(available=False, skipped=skipped, how_to_get_evidence=f"{why}. {HOW_TO_GET_EVIDENCE}")
 

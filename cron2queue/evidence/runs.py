@@ -1,8 +1,11 @@
 """What one look at a log or a recording knows of one execution."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
 from datetime import datetime
 from enum import StrEnum
+
+from cron2queue.record import Record
 
 
 class Pairing(StrEnum):
@@ -17,8 +20,7 @@ class Pairing(StrEnum):
     AMBIGUOUS = "ambiguous"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Record):
     """One observed execution; `started` and `ended` are aware and in UTC.
 
     `ended` is None when no end is known: because the source never writes one, or because the end was cut off by the

@@ -1,13 +1,14 @@
 """The evidence for one entry: figures of its runs in a window, each with what it rests on."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
 from datetime import datetime
 
 from cron2queue.evidence.runs import Pairing
+from cron2queue.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Record):
     """The time between the first and the last thing seen, both aware and in UTC."""
 
     start: datetime
@@ -18,13 +19,12 @@ class Window:
         """Length in days."""
         return (self.end - self.start).total_seconds() / 86400
 
-    def joined(self, other: "Window | None") -> "Window":
+    def joined(self, other: Window | None) -> Window:
         """The smallest window that holds both."""
         return self if other is None else Window(start=min(self.start, other.start), end=max(self.end, other.end))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Emptiness:
+class Emptiness(Record):
     """How often the entry found nothing to do.
 
     `share` is between 0 and 1, of `n` runs. `confidence` is "measured" (from the runs' output, processor time or own
@@ -37,8 +37,7 @@ class Emptiness:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Record):
     """What is known of durations when several ends fit each start: nothing but limits, in seconds.
 
     The true median lies between `median_low` and `median_high`; no run took more than `max_high` (None: no limit known).
@@ -50,8 +49,7 @@ class Bounds:
     max_high: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Record):
     """One run that ended badly."""
 
     at: datetime
@@ -59,8 +57,7 @@ class Failure:
     signal: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Record):
     """What was seen of one entry. A figure that is not known is None, never zero.
 
     `starts` counts all starts, `n` those with a known duration, `open` those whose end was cut off, `statuses` those

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 
-_MARKER = re.compile(
+from cron2queue.expressions import regex
+from cron2queue.record import Record
+
+_MARKER = regex(
     rb"# cron2queue (?P<what>replaced|repaired|switched off|shadows|records and shadows) the next line on "
     rb"(?P<on>\d{4}-\d\d-\d\d): (?P<name>[a-z0-9][a-z0-9_-]*)\n"
 )
@@ -25,8 +27,7 @@ _LENGTHS = {"replaced": 2, "repaired": 2, "switched off": 1, "shadows": 2, "reco
 """How many lines stand below the marker."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(Record):
     """One entry's replacement. `old` and `new` are physical lines with their line ends; `new` None: switched off.
 
     `shadow`: the old line stays alive, and the new one stands beside it. `recorded`: in its place, the old line with its
@@ -109,8 +110,7 @@ def _is_entry(line: bytes) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(b"#")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(Record):
     """A stretch of a crontab: one physical line as it is, or a block."""
 
     content: bytes

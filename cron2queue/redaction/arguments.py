@@ -7,20 +7,21 @@ as a word (after `sudo`, `timeout 5`, `docker exec db`), and stays in force up t
 import re
 from collections.abc import Iterator
 
+from cron2queue.expressions import regex
 from cron2queue.redaction.names import Strength, strength
 from cron2queue.redaction.programs import Habits, habits_of
 from cron2queue.redaction.spans import Span, bare, is_reference, looks_random
 
 # Possessive throughout: a shell word is recognised without ever going back, so that time stays linear.
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""(?P<word>(?>[^\s"'\\;|&()<>`]++|\\.?|'[^']*+'?|"(?>[^"\\]++|\\.?)*+"?)++)|(?P<here><<<)|(?P<operator>[;|&()`\n])""",
     re.S,
 )
-_ASSIGNED = re.compile(r"""["']?(?P<name>-{0,2}[A-Za-z_][\w.-]{0,80}?)\+?=""")
-_LONG_OPTION = re.compile(r"(?:--[A-Za-z][\w.-]{2,60}|-[a-z_-]{3,40})\Z")
-_FIRST_BARE_PERCENT = re.compile(r"(?<!\\)%")
-_QUOTE = re.compile(r"""["']""")
-_BLANK = re.compile(r"\s")
+_ASSIGNED = regex(r"""["']?(?P<name>-{0,2}[A-Za-z_][\w.-]{0,80}?)\+?=""")
+_LONG_OPTION = regex(r"(?:--[A-Za-z][\w.-]{2,60}|-[a-z_-]{3,40})\Z")
+_FIRST_BARE_PERCENT = regex(r"(?<!\\)%")
+_QUOTE = regex(r"""["']""")
+_BLANK = regex(r"\s")
 _LOOKUPS = ("which", "command", "type")
 _DEEPEST = 4
 _LOOK_BACK = 12  # words from a program's name to its quoted argument

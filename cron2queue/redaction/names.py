@@ -1,8 +1,9 @@
 """Which names (of variables, options, headers, query keys) stand before a secret."""
 
-import re
 from enum import IntEnum
 from functools import lru_cache
+
+from cron2queue.expressions import regex
 
 
 class Strength(IntEnum):
@@ -13,7 +14,7 @@ class Strength(IntEnum):
     STRONG = 2
 
 
-_PARTS = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|\d++|[A-Z]")
+_PARTS = regex(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|\d++|[A-Z]")
 
 
 def _words(text: str) -> frozenset[str]:

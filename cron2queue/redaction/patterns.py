@@ -3,29 +3,30 @@
 import re
 from collections.abc import Iterator
 
+from cron2queue.expressions import regex
 from cron2queue.redaction.names import Strength, strength
 from cron2queue.redaction.spans import Span, is_reference, looks_random
 
-_URL_TOKEN = re.compile(r"[^\s'\"<>]++")
-_AUTHORITY_ENDS = re.compile(r"[/?#]")
-_ORDINARY_USER = re.compile(r"[a-z][a-z._-]{0,15}\Z")
+_URL_TOKEN = regex(r"[^\s'\"<>]++")
+_AUTHORITY_ENDS = regex(r"[/?#]")
+_ORDINARY_USER = regex(r"[a-z][a-z._-]{0,15}\Z")
 
-_NAME = re.compile(r"(?<![\w.-])(?P<name>[\w.-]++)(?P<gap>(?:\\?['\"\]]){0,2}[ \t]{0,4}(?P<sign>=>|:=|=(?!=)|:)[ \t]{0,4})")
-_VALUE = re.compile(r"""(?:\\["'][^"'\\]*+|"(?>[^"\\]++|\\.)*+"?|'[^']*+'?|[^\s&;,'"<>|()\[\]{}]++)""", re.S)
+_NAME = regex(r"(?<![\w.-])(?P<name>[\w.-]++)(?P<gap>(?:\\?['\"\]]){0,2}[ \t]{0,4}(?P<sign>=>|:=|=(?!=)|:)[ \t]{0,4})")
+_VALUE = regex(r"""(?:\\["'][^"'\\]*+|"(?>[^"\\]++|\\.)*+"?|'[^']*+'?|[^\s&;,'"<>|()\[\]{}]++)""", re.S)
 # How much of a value is looked at to decide; only a masked one is read to its end, and then left behind for good.
 _JUDGED = 300
-_LINE_OF_HEADER = re.compile(r"[^'\"\n]++")
-_AUTHORIZATION = re.compile(
+_LINE_OF_HEADER = regex(r"[^'\"\n]++")
+_AUTHORIZATION = regex(
     r"authorization['\"]?[ ]{0,4}[:=][ ]{0,4}['\"]?"
     r"(?:(?:basic|bearer|token|digest|negotiate|apikey|key)[ =:]{1,4})?(?P<secret>[^'\"\n]++)",
     re.I,
 )
-_SCHEME = re.compile(r"\b(?P<scheme>bearer|basic)[ ]{1,4}(?P<secret>[\w.~+/=-]{8,}+)", re.I)
-_SQL = re.compile(
+_SCHEME = regex(r"\b(?P<scheme>bearer|basic)[ ]{1,4}(?P<secret>[\w.~+/=-]{8,}+)", re.I)
+_SQL = regex(
     r"(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)|\bpassword)\s{1,4}(?P<secret>'[^']*+'?|\"[^\"]*+\"?)", re.I
 )
-_NETRC = re.compile(r"\blogin\s{1,4}\S{1,80}\s{1,4}password\s{1,4}(?P<secret>\S++)", re.I)
-_AT_HOST = re.compile(
+_NETRC = regex(r"\blogin\s{1,4}\S{1,80}\s{1,4}password\s{1,4}(?P<secret>\S++)", re.I)
+_AT_HOST = regex(
     r"(?<![\w./:@-])(?!mailto:|sip:|xmpp:)[A-Za-z][\w.-]{0,60}:(?P<secret>[^\s:@/'\"]{1,100})@(?!sha\d)(?=[\w.-]{2})"
 )
 

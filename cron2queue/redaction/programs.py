@@ -1,12 +1,15 @@
 """Which options of which programs take a secret, where no name says so."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from cron2queue.expressions import regex
+from cron2queue.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
+class Habits(Record):
     """How one program is given secrets on its command line.
 
     `attached`: options with the secret glued on (`-pSECRET`). `separate`: options whose next word is the secret.
@@ -63,10 +66,10 @@ _HABITS: Mapping[str, Habits] = {
 }  # fmt: skip
 
 _FAMILIES: tuple[tuple[re.Pattern[str], Habits], ...] = (
-    (re.compile(r"(?:mysql|mariadb)(?!sh\Z)[a-z_-]*\Z|innobackupex\Z|xtrabackup\Z|mariabackup\Z"), _MYSQL),
-    (re.compile(r"mysqlsh\Z|mongo[a-z]*\Z"), _P),
-    (re.compile(r"(?:redis|valkey|keydb)-(?:cli|benchmark)\Z"), _REDIS),
-    (re.compile(r"ldap[a-z]+\Z"), _W),
+    (regex(r"(?:mysql|mariadb)(?!sh\Z)[a-z_-]*\Z|innobackupex\Z|xtrabackup\Z|mariabackup\Z"), _MYSQL),
+    (regex(r"mysqlsh\Z|mongo[a-z]*\Z"), _P),
+    (regex(r"(?:redis|valkey|keydb)-(?:cli|benchmark)\Z"), _REDIS),
+    (regex(r"ldap[a-z]+\Z"), _W),
 )
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from cron2queue.expressions import regex
 from cron2queue.redaction.spans import LONG_RUN, Span
 
-_KNOWN = re.compile(
+_KNOWN = regex(
     r"""(?<![\w-])(?:
       (?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])
     | gh[pousr]_[A-Za-z0-9]{16,255}+ | github_pat_\w{20,255}+
@@ -22,12 +23,12 @@ _KNOWN = re.compile(
     )""",
     re.X,
 )
-_HOOK = re.compile(
+_HOOK = regex(
     r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/\d{1,30}/|webhook\.office\.com/webhookb2/"
     r"|api\.telegram\.org/bot)(?P<secret>[\w/:@-]{8,300}+)"
 )
-_PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_ENDS = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PEM = regex(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_ENDS = regex(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _BITS = 4.2  # a character; English and identifiers stay below 4, random base64 of 32 characters is above 4.4
 
 

@@ -2,15 +2,17 @@
 
 import re
 
+from cron2queue.expressions import regex
+
 Span = tuple[int, int]
 
 # Only points to a secret, or is a placeholder for one. A default in ${NAME:-default} may be the secret itself.
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     r"""\$\w++\Z|\$\{\w++\}\Z|\$\((?!\s*+(?:echo|printf)\b)|\$\Z|`|\{\{|\{%|%\(\w++\)s?\Z|<|\*++\Z|[.]{3}\Z|…|‹|\[(?:redacted|masked|hidden)""",
     re.I,
 )
 # Long enough for a key; what is not random among these is sorted out later.
-LONG_RUN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/_=-]{32,}+")
+LONG_RUN = regex(r"(?<![\w+/=.-])[A-Za-z0-9+/_=-]{32,}+")
 _PLAIN = frozenset(
     {"", "true", "false", "yes", "no", "on", "off", "none", "null", "0", "1", "auto", "prompt", "ask", "stdin", "-"}
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from cron2queue.discovery import members
+from cron2queue.discovery import member, members, module_names
 from cron2queue.errors import UsageError
+from cron2queue.record import Record
 from cron2queue.text import to_text
 
 if TYPE_CHECKING:
@@ -18,8 +16,7 @@ if TYPE_CHECKING:
 _FAMILY = "cron2queue.report.reporters"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderOptions:
+class RenderOptions(Record):
     """How the reader wants it.
 
     `width` in columns; `why` prints the signs behind each verdict; `fail_on` is "error", "warning", "note" or "never";
@@ -61,10 +58,9 @@ def with_whole_lines(audit: Audit) -> Audit:
     torn = {place: to_text(b"".join(raw)).rstrip("\r\n") for place, raw in pieces.items() if len(raw) > 1}
     if not torn:
         return audit
-    return replace(
-        audit,
+    return audit.but(
         findings=tuple(
-            replace(finding, source_line=torn[finding.place.path, finding.place.line])
+            finding.but(source_line=torn[finding.place.path, finding.place.line])
             if finding.source_line is not None and (finding.place.path, finding.place.line) in torn
             else finding
             for finding in audit.findings
@@ -74,8 +70,7 @@ def with_whole_lines(audit: Audit) -> Audit:
 
 def reporter_names() -> list[str]:
     """The names of all formats, without importing them."""
-    package = importlib.import_module(_FAMILY)
-    return sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+    return module_names(_FAMILY)
 
 
 def reporter_named(name: str) -> Reporter:
@@ -87,11 +82,9 @@ def reporter_named(name: str) -> Reporter:
         near = difflib.get_close_matches(name, names, n=1)
         remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
         raise UsageError(f"there is no format {name!r}", remedy=remedy, place="--format")
-    module = importlib.import_module(f"{_FAMILY}.{name}")
-    found = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
-    return next(value() for value in found if issubclass(value, Reporter))
+    return member(_FAMILY, Reporter, name)()  # type: ignore[type-abstract]
 
 
 def all_reporters() -> list[Reporter]:
     """One of each, in the order of their names."""
-    return [member() for member in members(_FAMILY, Reporter)]  # type: ignore[type-abstract]
+    return [each() for each in members(_FAMILY, Reporter)]  # type: ignore[type-abstract]

@@ -1,8 +1,10 @@
 """Foreign text on its way into a report: secrets masked, then every dangerous character made visible, then cut."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cron2queue.record import Record
 from cron2queue.redaction import MASK, redact, secret_spans
 from cron2queue.report.columns import columns
 from cron2queue.text import ascii_text, safe_text
@@ -22,8 +24,7 @@ def _made_safe(text: str, ascii_only: bool) -> str:
     return ascii_text(safe.translate(_ASCII_FOR)) if ascii_only else safe
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Record):
     """A safe piece of a source line and where its marked part stands: columns from 0, on the screen, end exclusive."""
 
     text: str

@@ -1,6 +1,5 @@
 """C2Q211."""
 
-import re
 from collections.abc import Iterator
 
 from cron2queue.analyser.daemons import daemon
@@ -11,9 +10,10 @@ from cron2queue.analyser.templates import is_template_head
 from cron2queue.analyser.timing import calendar_of
 from cron2queue.analyser.wording import values
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.expressions import regex
 
 _ITEM = r"(?:\*|[0-9]+|[A-Za-z]{3,9})(?:-(?:[0-9]+|[A-Za-z]{3,9}))?(?:/[0-9]+)?"
-_FIELD = re.compile(rf"{_ITEM}(?:,{_ITEM})*")
+_FIELD = regex(rf"{_ITEM}(?:,{_ITEM})*")
 
 
 class JunkInField(EntryRule):

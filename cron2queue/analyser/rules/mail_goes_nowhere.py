@@ -1,6 +1,5 @@
 """C2Q506."""
 
-import re
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
@@ -8,8 +7,9 @@ from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile
+from cron2queue.expressions import regex
 
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9@!:%\-.,_+=/ ]*")
+_SAFE = regex(r"[A-Za-z0-9][A-Za-z0-9@!:%\-.,_+=/ ]*")
 
 
 class MailGoesNowhere(Rule):

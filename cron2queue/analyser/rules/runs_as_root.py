@@ -1,6 +1,5 @@
 """C2Q316."""
 
-import re
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
@@ -9,8 +8,9 @@ from cron2queue.analyser.naming import script_and_arguments
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
 from cron2queue.crontab.lines import CrontabFile, Entry, Kind
+from cron2queue.expressions import regex
 
-_OTHERS = re.compile(r"/(?:home/[^/]+|var/www|srv/www|srv/http|usr/share/nginx|var/lib/www|Users/[^/]+)/")
+_OTHERS = regex(r"/(?:home/[^/]+|var/www|srv/www|srv/http|usr/share/nginx|var/lib/www|Users/[^/]+)/")
 
 
 class RunsAsRoot(EntryRule):

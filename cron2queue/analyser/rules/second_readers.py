@@ -1,6 +1,5 @@
 """C2Q210."""
 
-import re
 from collections.abc import Iterator
 
 from cron2queue.analyser.daemons import daemon
@@ -12,10 +11,11 @@ from cron2queue.analyser.timing import calendar_of
 from cron2queue.analyser.wording import listed
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.crontab.second_readers import second_readings
+from cron2queue.expressions import regex
 
 # Asking the libraries costs milliseconds an entry, so only entries with a known trap are taken to them, and not thousands.
 MOST_ASKED = 100
-_EQUAL_ENDS = re.compile(r"(?:^|,)(\d+)-\1(?:,|$)")
+_EQUAL_ENDS = regex(r"(?:^|,)(\d+)-\1(?:,|$)")
 _EITHER = ("Kubernetes", "Laravel", "Symfony", "BullMQ")
 _BOTH = ("systemd timers", "Celery", "Oban")
 

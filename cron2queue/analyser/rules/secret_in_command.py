@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.crontab.lines import Assignment, CrontabFile, Entry
+from cron2queue.expressions import regex
 from cron2queue.redaction import redact
 
 # What a secret needs to be recognised at all: lines without any of these are not looked at closely.
-_HINT = re.compile(
+_HINT = regex(
     r"pass|pwd|secret|token|key|auth|cred|://| -[pua]|-w |dsn|akia|asia|gh[pousr]_|glpat-|xox|sk_live|eyj|-----begin|bearer"
     r"|login|cookie",
     re.IGNORECASE,

@@ -1,6 +1,5 @@
 """C2Q315."""
 
-import re
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
@@ -9,8 +8,9 @@ from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.crontab.schedule import AtReboot
+from cron2queue.expressions import regex
 
-_SLEEP = re.compile(r"\bsleep\b")
+_SLEEP = regex(r"\bsleep\b")
 
 
 class SleepSplay(EntryRule):

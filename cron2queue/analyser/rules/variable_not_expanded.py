@@ -8,8 +8,9 @@ from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template, is_template_path
 from cron2queue.crontab.lines import Assignment, CrontabFile
+from cron2queue.expressions import regex
 
-_PLAIN = re.compile(r"\$(?:[A-Za-z_]\w*|\(|\{(?:PATH|HOME|USER|LOGNAME|PWD|LD_LIBRARY_PATH|PYTHONPATH)\})|`")
+_PLAIN = regex(r"\$(?:[A-Za-z_]\w*|\(|\{(?:PATH|HOME|USER|LOGNAME|PWD|LD_LIBRARY_PATH|PYTHONPATH)\})|`")
 
 
 class VariableNotExpanded(Rule):

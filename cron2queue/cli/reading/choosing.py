@@ -1,6 +1,6 @@
 """Which dialect and which kind a text is read with: as asked, else concluded, and then it says from what."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 from cron2queue.cli.reading.host import Host
 from cron2queue.crontab.dialect import AUTO, Dialect, dialect_named
@@ -8,10 +8,10 @@ from cron2queue.crontab.kinds import Guess, dialect_of_text, kind_of_text
 from cron2queue.crontab.lines import Kind
 from cron2queue.errors import UsageError
 from cron2queue.plan.blocks import restored
+from cron2queue.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Record):
     """What was asked for on the command line; `auto` leaves it to the text."""
 
     dialect: str

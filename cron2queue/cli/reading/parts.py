@@ -10,6 +10,7 @@ from cron2queue.crontab.dialect import Dialect
 from cron2queue.crontab.lines import CrontabFile, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.schedule import Schedule
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
 FOLDERS = ("etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.monthly")
@@ -21,9 +22,9 @@ _USUAL = {
     "cron.monthly": "52 6 1 * *",
 }
 # run-parts(8) of Debian, with neither --lsbsysinit nor --regex, and of BusyBox.
-_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+_NAME = regex(r"[A-Za-z0-9_-]+\Z")
 # What packages and editors leave behind, and nobody means to run; the run-parts beside cronie skips these names only.
-_LEFT = re.compile(r".*(?:~|,|,v|\.(?:dpkg-\w+|rpmsave|rpmorig|rpmnew|swp|cfsaved))\Z")
+_LEFT = regex(r".*(?:~|,|,v|\.(?:dpkg-\w+|rpmsave|rpmorig|rpmnew|swp|cfsaved))\Z")
 
 
 def run_parts_folder(path: Path, own_path: Path, dialect: Dialect, readers: Iterable[CrontabFile]) -> CrontabFile | None:

@@ -10,6 +10,7 @@ from cron2queue.crontab.dialect import Context, Dialect, FileFacts, Reading
 from cron2queue.crontab.fields import DAY_NAMES, MONTH_NAMES, int32
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Line, Malformed
 from cron2queue.crontab.schedule import AtReboot, Calendar, Schedule
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
 _MOST_LINES = 255
@@ -17,8 +18,8 @@ _MOST_LINES_OF_ROOT = 65_534
 _FAILSAFE = 1023
 _WORDS = 6
 _SHARED = 64
-_DIGITS = re.compile(rb"[0-9]+")
-_STRTOL = re.compile(rb"[ \t\n\v\f\r]*([+-]?)([0-9]+)")
+_DIGITS = regex(rb"[0-9]+")
+_STRTOL = regex(rb"[ \t\n\v\f\r]*([+-]?)([0-9]+)")
 _SETTINGS = (b"MAILTO", b"SHELL", b"PATH")
 _NICKNAMES: Mapping[bytes, tuple[bytes, ...]] = {
     b"@yearly": (b"0", b"0", b"1", b"1", b"*"),

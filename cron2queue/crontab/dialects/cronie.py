@@ -9,12 +9,13 @@ from cron2queue.crontab.fields import FieldError, FieldSpec, FieldValue, int32, 
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Entry, Kind, Line, Malformed
 from cron2queue.crontab.vixie import STANDARD_NICKNAMES, VixieRules
 from cron2queue.crontab.vixie_loader import VixieLoader
+from cron2queue.expressions import regex
 
 _MOST_GARBAGE = 32_768
 _MOST_ENTRIES = 10_000
 _MOST_ASSIGNMENTS = 1_000
 _LONGEST_WORD = 131_071
-_ITEM = re.compile(
+_ITEM = regex(
     rb"(?P<star>\*)(?:/(?P<star_step>[0-9]+))?\Z"
     rb"|(?P<low>[0-9A-Za-z]+)?~(?P<high>[0-9A-Za-z]+)?\Z"
     rb"|(?P<first>[0-9A-Za-z]+)(?:-(?P<last>[0-9A-Za-z]+)(?:/(?P<step>[0-9]+))?)?\Z"
@@ -91,7 +92,7 @@ _RULES = VixieRules(
     command_after_user=True,
     star_is_no_command=True,
     dash_prefix=True,
-    option_words=re.compile(rb"-(?P<letters>n)[ \t]+"),
+    option_words=regex(rb"-(?P<letters>n)[ \t]+"),
     options="n",
     unknown_user_is_kept=True,
     zone_variable="CRON_TZ",

@@ -1,6 +1,5 @@
 """Debian cron 3.0pl1, of Debian, Ubuntu and their derivatives."""
 
-import re
 import stat
 
 from cron2queue.crontab.alnum_grammar import AlnumGrammar
@@ -9,9 +8,10 @@ from cron2queue.crontab.dialect import Context, Dialect, FileFacts, Reading
 from cron2queue.crontab.lines import Assignment, Effect, Entry, Line, Malformed
 from cron2queue.crontab.vixie import STANDARD_NICKNAMES, VixieRules
 from cron2queue.crontab.vixie_loader import VixieLoader
+from cron2queue.expressions import regex
 
 _MOST_LINES = 10_003
-_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+_NAME = regex(r"[A-Za-z0-9_-]+\Z")
 _MISSING_NEWLINE = "Missing newline before EOF, this crontab file will be ignored"
 _RULES = VixieRules(
     grammar=AlnumGrammar(longest_word=999, checks_ends=True),

@@ -1,12 +1,11 @@
 """FreeBSD cron."""
 
-import re
-
 from cron2queue.crontab.alnum_grammar import AlnumGrammar
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context, Dialect, FileFacts, Reading
 from cron2queue.crontab.vixie import STANDARD_NICKNAMES, VixieRules
 from cron2queue.crontab.vixie_loader import VixieLoader
+from cron2queue.expressions import regex
 
 _RULES = VixieRules(
     grammar=AlnumGrammar(longest_word=99, open_steps=True),
@@ -22,7 +21,7 @@ _RULES = VixieRules(
     blanks_after_user_stay=True,
     collapses_backslashes=True,
     options="nq",
-    option_words=re.compile(rb"-(?P<letters>[nq])[ \t]+"),
+    option_words=regex(rb"-(?P<letters>[nq])[ \t]+"),
     interval_nicknames=True,
     user_groups=True,
     nicknames={**STANDARD_NICKNAMES, b"every_minute": b"* * * * *"},

@@ -9,11 +9,12 @@ from cron2queue.crontab.fields import FieldError, FieldSpec, FieldValue, middle_
 from cron2queue.crontab.lines import Effect, Kind, Malformed
 from cron2queue.crontab.vixie import STANDARD_NICKNAMES, VixieRules
 from cron2queue.crontab.vixie_loader import VixieLoader
+from cron2queue.expressions import regex
 
 _WORD = rb"[0-9]{1,99}|[A-Za-z]{1,99}"
 # What a word may be followed by depends on its place; what follows a star, or a step's end, is skipped.
-_STAR = re.compile(rb"\*(?:/(?P<step>[0-9]{1,99})(?=,|\Z)|(?!/))")
-_SPAN = re.compile(
+_STAR = regex(rb"\*(?:/(?P<step>[0-9]{1,99})(?=,|\Z)|(?!/))")
+_SPAN = regex(
     rb"(?:(?P<first>" + _WORD + rb")(?=[,\-~]|\Z))?(?:(?P<kind>[\-~])(?P<last>" + _WORD + rb")?(?=[/,]|\Z))?"
     rb"(?:/(?P<step>[0-9]{1,99})(?=,|\Z))?"
 )
@@ -96,7 +97,7 @@ _RULES = VixieRules(
     longest_assignment=999,
     star_is_no_command=True,
     options="nqs",
-    option_words=re.compile(rb"-(?P<letters>[nqs]+)[ \t]+"),
+    option_words=regex(rb"-(?P<letters>[nqs]+)[ \t]+"),
     options_repeat=True,
     needs_command_after_option=False,
     bad_option="bad flags",

@@ -11,13 +11,14 @@ from cron2queue.crontab.fields import DAY_NAMES, MONTH_NAMES, middle_bit
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.percent import split_percent
 from cron2queue.crontab.schedule import AtReboot, Calendar, Schedule
+from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
 _SPACE = b" \t\n\v\f\r"
-_ASSIGNMENT = re.compile(rb"([A-Za-z_0-9]+)[ \t-\r]*=[ \t-\r]*(.*)\Z", re.DOTALL)
-_WORD = re.compile(rb"[^ \t]+")
-_NUMBER = re.compile(rb"\+?[0-9]{1,19}\Z")
-_BEGINNING = re.compile(rb"\s*([+-]?[0-9]{1,18})")
+_ASSIGNMENT = regex(rb"([A-Za-z_0-9]+)[ \t-\r]*=[ \t-\r]*(.*)\Z", re.DOTALL)
+_WORD = regex(rb"[^ \t]+")
+_NUMBER = regex(rb"\+?[0-9]{1,19}\Z")
+_BEGINNING = regex(rb"\s*([+-]?[0-9]{1,18})")
 _HUGE = 2**63
 _LOOPS = "the generator never ends: a step of 0"
 _UNKNOWN = "unknown schedule"

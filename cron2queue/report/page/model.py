@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cron2queue import __version__
 from cron2queue.crontab.describe import describe
 from cron2queue.durations import duration
+from cron2queue.record import Record
 from cron2queue.report.figures import (
     Places,
     alike,
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 4  # findings of one kind that are shown without a click
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRow:
+class SourceRow(Record):
     """One crontab file and its lines by kind; `counts` add up to the first of them."""
 
     path: str
@@ -52,8 +51,7 @@ class SourceRow:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Record):
     """One finding, or several that say the same; `source` is the line before, at and after the marked place."""
 
     where: str
@@ -64,8 +62,7 @@ class Item:
     line: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Record):
     """Findings of one rule with one remedy; `more` are those that wait behind a click."""
 
     severity: str
@@ -76,8 +73,7 @@ class Card:
     more: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRow:
+class JobRow(Record):
     """One entry in the order of migration."""
 
     order: str
@@ -98,8 +94,7 @@ class JobRow:
     questions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Record):
     """Everything that audit.html.j2 shows. `style` is our own style sheet, `policy` its hash for the page's own CSP."""
 
     style: str

@@ -6,12 +6,12 @@ Paths hold nothing but numbers, so no text can get into them. Units are SVG user
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.durations import duration
+from cron2queue.record import Record
 from cron2queue.report.figures import telling_lanes
 from cron2queue.report.shown import shown
 
@@ -29,8 +29,7 @@ _SHADES = 5
 _EPOCH = datetime(1970, 1, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Record):
     """One entry in a picture: its label, its place, its path (or one for each shade), and what it says in words."""
 
     label: str
@@ -40,16 +39,14 @@ class Row:
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
+class Tick(Record):
     """A mark on the time axis."""
 
     x: float
     label: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Day:
+class Day(Record):
     """The busiest day ahead: the area of processes alive over the lanes of the entries."""
 
     title: str
@@ -68,8 +65,7 @@ class Day:
     unknown: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Week:
+class Week(Record):
     """Seven days from the report's own, a cell an hour, darker with more starts; by wall time, clock changes not drawn."""
 
     title: str

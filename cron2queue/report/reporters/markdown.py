@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.durations import duration
+from cron2queue.expressions import regex
 from cron2queue.report.figures import (
     Places,
     alike,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from cron2queue.analyser.verdicts import Verdict
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "|": "&#124;", "=": "&#61;", "`": "&#96;"})
-_SPECIAL = re.compile(r"([\\*_{}\[\]()#+!~$-])")
-_LINK = re.compile(r"(?i)(\bwww)([.])|()(:)(?=//)")
+_SPECIAL = regex(r"([\\*_{}\[\]()#+!~$-])")
+_LINK = regex(r"(?i)(\bwww)([.])|()(:)(?=//)")
 _KIN = 3  # so many findings of one rule and remedy get a row each
 
 

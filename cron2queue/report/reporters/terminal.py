@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
-
 from cron2queue.report.figures import Places, standing
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.screen import findings, load, order, summary
 from cron2queue.report.screen.ink import Ink, hanging, heading
+from cron2queue.report.screen.line import Line
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -24,13 +23,13 @@ class TerminalReporter(Reporter):
     def write(self, audit: Audit, options: RenderOptions) -> str:
         """Lines of at most `options.width` columns; colour only where asked for."""
         ink = Ink(width=max(40, options.width), ascii=options.ascii, places=Places(audit), verbose=options.verbose)
-        lines: list[Text] = []
+        lines: list[Line] = []
         for block in _blocks(audit, options, ink):
-            lines += [*([Text()] if lines and block else []), *block]
+            lines += [*([Line()] if lines and block else []), *block]
         return _colored(lines, ink.width) if options.color else "".join(f"{line.plain.rstrip()}\n" for line in lines)
 
 
-def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> list[list[Text]]:
+def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> list[list[Line]]:
     top = [summary.title(audit, ink), [*summary.figures(audit, ink), *summary.files(audit, ink)]]
     end = summary.result(audit, options, ink)
     if options.quiet:
@@ -46,19 +45,19 @@ def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> list[list[Text]]:
     ]
 
 
-def _no_evidence(audit: Audit, ink: Ink) -> list[Text]:
+def _no_evidence(audit: Audit, ink: Ink) -> list[Line]:
     """Without logs no duration is known; how to get them is one line."""
     book = audit.book
-    skipped = [Text(row) for part in book.skipped for row in hanging(ink.text(part), ink.width, first="  not used: ")]
+    skipped = [Line(row) for part in book.skipped for row in hanging(ink.text(part), ink.width, first="  not used: ")]
     if book.available:
         return [*heading(ink, "EVIDENCE"), *skipped] if skipped else []
     told = any(book.how_to_get_evidence in finding.remedy for finding in standing(audit))
-    said = [] if told else [Text(row) for row in hanging(ink.text(book.how_to_get_evidence), ink.width, first="  ")]
+    said = [] if told else [Line(row) for row in hanging(ink.text(book.how_to_get_evidence), ink.width, first="  ")]
     none = "none: durations, overlaps and empty runs are unknown, and none is invented"
     return [*heading(ink, "EVIDENCE", none), *said, *skipped]
 
 
-def _colored(lines: list[Text], width: int) -> str:
+def _colored(lines: list[Line], width: int) -> str:
     from rich.console import Console
 
     sink = io.StringIO()
@@ -66,6 +65,5 @@ def _colored(lines: list[Text], width: int) -> str:
         file=sink, width=width, force_terminal=True, color_system="standard", markup=False, emoji=False, highlight=False
     )  # fmt: skip
     for line in lines:
-        line.rstrip()
-        console.print(line, overflow="ignore", no_wrap=True, crop=False)
+        console.print(line.colored(), overflow="ignore", no_wrap=True, crop=False)
     return sink.getvalue()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from cron2queue.report.columns import columns
 from cron2queue.report.figures import alike, all_places, grouped, split_kin, standing
 from cron2queue.report.screen.ink import LETTERS, STYLES, Ink, hanging, heading, joined, styled
+from cron2queue.report.screen.line import Line
 from cron2queue.report.shown import excerpt
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _KIN = 3  # so many findings of one rule and remedy are shown each; of more, all
 _REASONS = 3  # why rules could not look; with more, only their codes are named
 
 
-def section(audit: Audit, ink: Ink) -> list[Text]:
+def section(audit: Audit, ink: Ink) -> list[Line]:
     """All standing findings; those that say the same of several lines are one, and equal notes are folded to a count."""
     groups = grouped(standing(audit), fold_notes=not ink.verbose)
     if not groups:
@@ -32,14 +31,14 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
         severity = kin[0][0].severity
         each, rest = split_kin(kin, len(kin) if ink.verbose else _KIN)
         for group in each:
-            lines += [] if severity == before == "note" and not ink.verbose else [Text()]
+            lines += [] if severity == before == "note" and not ink.verbose else [Line()]
             lines += _block(group, ink)
             before = severity
         lines += _more_of_the_kind(rest, ink) if rest else []
     return [*lines, *_not_judged(audit, ink)]
 
 
-def _more_of_the_kind(rest: Group, ink: Ink) -> list[Text]:
+def _more_of_the_kind(rest: Group, ink: Ink) -> list[Line]:
     """What differs from the findings above only in whom it is about."""
     where = ink.text(ink.places.of_many(all_places(rest)))
     indent = " " * (11 if ink.width >= 60 else 3)
@@ -47,7 +46,7 @@ def _more_of_the_kind(rest: Group, ink: Ink) -> list[Text]:
     return [styled(row, "quiet") for row in hanging(said, ink.width, first=indent)]
 
 
-def _block(group: Group, ink: Ink) -> list[Text]:
+def _block(group: Group, ink: Ink) -> list[Line]:
     """A note is one line and its remedy, unless all is asked for."""
     first = group[0]
     indent = 11 if ink.width >= 60 else 3
@@ -57,7 +56,7 @@ def _block(group: Group, ink: Ink) -> list[Text]:
         lines += _frame(first, indent, ink) if first.place.column is not None or first.severity == "error" else []
     lines += [] if brief else _known(first, indent, ink)
     if first.remedy:
-        lines += [Text(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
+        lines += [Line(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
     if others := [finding for finding in group if finding.message != first.message]:
         where = ink.text(ink.places.of_many(all_places(others)))
         more = f"= and {len(others)} more like it: {where}; --verbose shows each"
@@ -65,7 +64,7 @@ def _block(group: Group, ink: Ink) -> list[Text]:
     return lines
 
 
-def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Text]:
+def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Line]:
     first = group[0]
     place = ink.text(ink.places.of_many(all_places(finding for finding in group if finding.message == first.message)))
     head = f" {LETTERS[first.severity]} {first.code}  "
@@ -76,12 +75,12 @@ def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Tex
             *hanging(place, ink.width, first=head, rest=" " * indent),
             *hanging(ink.text(first.message), ink.width, first=" " * indent),
         ]
-    lines = [Text(row) for row in rows]
+    lines = [Line(row) for row in rows]
     lines[0].stylize(STYLES[first.severity], 1, len(head) - 2)
     return _with_certainty(lines, str(first.confidence), ink) if certain else lines
 
 
-def _with_certainty(lines: list[Text], certain: str, ink: Ink) -> list[Text]:
+def _with_certainty(lines: list[Line], certain: str, ink: Ink) -> list[Line]:
     """The last line with the confidence at its right end, or below when there is no room."""
     gap = ink.edge - columns(lines[-1].plain) - columns(certain)
     if gap < 2 and columns(lines[-1].plain) + 3 + columns(certain) <= ink.width:
@@ -92,14 +91,14 @@ def _with_certainty(lines: list[Text], certain: str, ink: Ink) -> list[Text]:
     return [*lines, styled(" " * max(0, ink.edge - columns(certain)) + certain, "quiet")]
 
 
-def _known(finding: Finding, indent: int, ink: Ink) -> list[Text]:
+def _known(finding: Finding, indent: int, ink: Ink) -> list[Line]:
     if not finding.evidence:
         return []
-    lines = [Text(row) for row in hanging(ink.text(finding.evidence), ink.width, first=" " * indent + "= ")]
+    lines = [Line(row) for row in hanging(ink.text(finding.evidence), ink.width, first=" " * indent + "= ")]
     return _with_certainty(lines, str(finding.confidence), ink)
 
 
-def _frame(finding: Finding, indent: int, ink: Ink) -> list[Text]:
+def _frame(finding: Finding, indent: int, ink: Ink) -> list[Line]:
     number = str(finding.place.line or "")
     gutter = " " * indent + number
     room = ink.width - len(gutter) - 3
@@ -111,19 +110,19 @@ def _frame(finding: Finding, indent: int, ink: Ink) -> list[Text]:
     return lines
 
 
-def _not_judged(audit: Audit, ink: Ink) -> list[Text]:
+def _not_judged(audit: Audit, ink: Ink) -> list[Line]:
     """Rules that could not look, so that silence is not taken for a clean bill."""
     by_reason: dict[str, list[str]] = {}
     for each in audit.not_judged:
         codes = by_reason.setdefault(each.reason, [])
         if each.code not in codes:
             codes.append(each.code)
-    lines: list[Text] = []
+    lines: list[Line] = []
     if len(by_reason) > _REASONS and not ink.verbose:
         codes = sorted({each.code for each in audit.not_judged})
         said = f"not judged, for want of evidence or of the host itself: {', '.join(codes)}; --verbose tells why"
-        return [Text(), *(styled(row, "quiet") for row in hanging(said, ink.width, first=" - "))]
+        return [Line(), *(styled(row, "quiet") for row in hanging(said, ink.width, first=" - "))]
     for reason, codes in by_reason.items():
         said = f"not judged: {', '.join(codes)}: {ink.text(reason)}"
         lines += [styled(row, "quiet") for row in hanging(said, ink.width, first=" - ")]
-    return [Text(), *lines] if lines else []
+    return [Line(), *lines] if lines else []

@@ -1,17 +1,16 @@
-"""What every part of the terminal report draws with: a width, a set of glyphs, and lines of rich Text.
+"""What every part of the terminal report draws with: a width, a set of glyphs, and lines.
 
-Only `Text` is used, never markup: crontabs are full of square brackets.
+Lines hold styles apart from their text, never markup: crontabs are full of square brackets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rich.text import Text
-
+from cron2queue.record import Record
 from cron2queue.report.columns import columns, folded
 from cron2queue.report.figures import Places
+from cron2queue.report.screen.line import Line
 from cron2queue.report.shown import shown
 
 STYLES = {
@@ -26,8 +25,7 @@ _FARTHEST = 110
 LETTERS = {"error": "E", "warning": "W", "note": "N"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ink:
+class Ink(Record):
     """Width in columns, whether only ASCII may be used, and how places are called."""
 
     width: int
@@ -54,14 +52,14 @@ class Ink:
         return plain if self.ascii else fine
 
 
-def styled(text: str, style: str) -> Text:
+def styled(text: str, style: str) -> Line:
     """A line in one of STYLES."""
-    return Text(text, style=STYLES.get(style, style))
+    return Line(text, style=STYLES.get(style, style))
 
 
-def joined(*parts: str | tuple[str, str]) -> Text:
+def joined(*parts: str | tuple[str, str]) -> Line:
     """A line of parts, each plain or with a style."""
-    line = Text()
+    line = Line()
     for part in parts:
         if isinstance(part, str):
             line.append(part)
@@ -70,7 +68,7 @@ def joined(*parts: str | tuple[str, str]) -> Text:
     return line
 
 
-def heading(ink: Ink, title: str, explanation: str = "") -> list[Text]:
+def heading(ink: Ink, title: str, explanation: str = "") -> list[Line]:
     """A section's heading with one line of explanation, folded under itself where it is narrow."""
     room = ink.width - columns(title) - 3
     rows = folded(explanation, room) if room >= 30 else folded(explanation, ink.width - 2)

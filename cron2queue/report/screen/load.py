@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from cron2queue.durations import duration
 from cron2queue.report.columns import columns, fitted
 from cron2queue.report.figures import counted, share, telling_lanes
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
+from cron2queue.report.screen.line import Line
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit, Lane, Load
@@ -22,7 +21,7 @@ _LANES = 12
 _COUNT = 7  # room for ` 1,440x` behind a lane
 
 
-def section(audit: Audit, ink: Ink) -> list[Text]:
+def section(audit: Audit, ink: Ink) -> list[Line]:
     """The timeline; left out when nothing starts, and without lanes where it is narrow."""
     load = audit.load
     if load is None or not load.alive or not load.peak:
@@ -33,7 +32,7 @@ def section(audit: Audit, ink: Ink) -> list[Text]:
     day = f"{load.day:%a} {load.day.day} {load.day:%b %Y}"
     lines = heading(ink, "LOAD", f"processes alive on the busiest day ahead, {day}, {_scale(minutes)} a column")
     lines += (_bars if ink.ascii else _blocks)(profile, load, label)
-    lines.append(Text(" " * label + _axis(plot)))
+    lines.append(Line(" " * label + _axis(plot)))
     if ink.width >= 80:
         lines += _lanes(load, label, plot, ink)
     return [*lines, *(styled(row, "quiet") for row in hanging(_footer(load), ink.width, first="  ", rest="  "))]
@@ -64,15 +63,15 @@ def _level(value: int, load: Load) -> str:
     return "red" if value == load.peak else "yellow" if value * 7 > load.peak * 5 else ""
 
 
-def _blocks(profile: Sequence[int], load: Load, label: int) -> list[Text]:
-    line = Text(fitted(f"peak {load.peak:,} at {load.peak_at:%H:%M}" if label > 12 else str(load.peak), label - 1) + " ")
+def _blocks(profile: Sequence[int], load: Load, label: int) -> list[Line]:
+    line = Line(fitted(f"peak {load.peak:,} at {load.peak_at:%H:%M}" if label > 12 else str(load.peak), label - 1) + " ")
     for value in profile:
         step = 0 if not value else max(1, round(value * 8 / load.peak))
         line.append(_BLOCKS[step], style=_level(value, load))
     return [line]
 
 
-def _bars(profile: Sequence[int], load: Load, label: int) -> list[Text]:
+def _bars(profile: Sequence[int], load: Load, label: int) -> list[Line]:
     """Rows from the peak down; with few processes one row for each, with many each row stands for several."""
     low = min(profile)
     steps = min(_ROWS, load.peak - low + (low > 0) or 1)
@@ -80,10 +79,9 @@ def _bars(profile: Sequence[int], load: Load, label: int) -> list[Text]:
     levels = sorted({floor + -(-(load.peak - floor) * k // steps) for k in range(1, steps + 1)}, reverse=True)
     lines = []
     for level in levels:
-        line = Text(f"{level:>{label - 2},} |")
+        line = Line(f"{level:>{label - 2},} |")
         for value in profile:
             line.append("#" if value >= level else " ", style=_level(value, load) if value >= level else "")
-        line.rstrip()
         lines.append(line)
     return lines
 
@@ -95,7 +93,7 @@ def _axis(plot: int) -> str:
     return marks[:-2] + "24"
 
 
-def _lanes(load: Load, label: int, plot: int, ink: Ink) -> list[Text]:
+def _lanes(load: Load, label: int, plot: int, ink: Ink) -> list[Line]:
     chosen, hidden = telling_lanes(load, len(load.lanes) if ink.verbose else _LANES)
     lines = [_lane(lane, label, plot, ink) for lane in chosen]
     if hidden:
@@ -104,12 +102,12 @@ def _lanes(load: Load, label: int, plot: int, ink: Ink) -> list[Text]:
     return lines
 
 
-def _lane(lane: Lane, label: int, plot: int, ink: Ink) -> Text:
+def _lane(lane: Lane, label: int, plot: int, ink: Ink) -> Line:
     number = f"{lane.line:>3}" if ink.places.one_file else ""
     name = fitted(f"{number} {ink.text(lane.name)}", label - 1, mark=ink.mark)
     drawn = "".join(_drawn(lane, plot, ink))
     times = f"{len(lane.starts):,}x"
-    line = Text(f"{name} {drawn}{times:>{_COUNT}}")
+    line = Line(f"{name} {drawn}{times:>{_COUNT}}")
     line.stylize(STYLES["quiet"], len(name) + 1 + plot)
     return line
 
@@ -135,7 +133,7 @@ def _footer(load: Load) -> str:
     return f"{planned}; {counted(load.unknown, 'entry')} of unknown duration drawn as a start only"
 
 
-def chains(audit: Audit, ink: Ink) -> list[Text]:
+def chains(audit: Audit, ink: Ink) -> list[Line]:
     """Pairs of which the second trusts the clock that the first is done."""
     if not audit.chains:
         return []

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from rich.text import Text
 
 from cron2queue.analyser.verdicts import BECOMES, Decision
 from cron2queue.durations import duration
+from cron2queue.record import Record
 from cron2queue.report.columns import columns, fitted, folded
 from cron2queue.report.figures import counted, evidence_of, per_day, runs_per_day
 from cron2queue.report.screen.ink import STYLES, Ink, hanging, heading, joined, styled
+from cron2queue.report.screen.line import Line
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -30,8 +29,7 @@ _SIGN_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Record):
     """A column of the table: its heading, its width, whether figures stand to the right."""
 
     title: str
@@ -39,7 +37,7 @@ class Column:
     right: bool = False
 
 
-def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
+def section(audit: Audit, ink: Ink, *, why: bool) -> list[Line]:
     """The table of all entries; every entry has one row."""
     if not audit.verdicts:
         return []
@@ -58,18 +56,18 @@ def section(audit: Audit, ink: Ink, *, why: bool) -> list[Text]:
         lines += _row(verdict, row, table, room, ink)
         lines += _signs(verdict.signs, ink) if why else []
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
-            lines += [Text(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
+            lines += [Line(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
     return [*lines, *_more_stay(stay, why, ink), *_how_to_answer(audit, ink)]
 
 
-def _more_stay(stay: int, why: bool, ink: Ink) -> list[Text]:
+def _more_stay(stay: int, why: bool, ink: Ink) -> list[Line]:
     if stay <= _STAY or why or ink.verbose:
         return []
     said = f"and {counted(stay - _STAY, 'more entry')} to leave alone; --verbose names them"
     return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
 
 
-def _how_to_answer(audit: Audit, ink: Ink) -> list[Text]:
+def _how_to_answer(audit: Audit, ink: Ink) -> list[Line]:
     if not any(verdict.decision == "ASK" and verdict.questions for verdict in audit.verdicts):
         return []
     said = "answer with --ask, or in a comment above the line: # cron2queue: lost-on-failure=yes"
@@ -116,25 +114,25 @@ def _room(audit: Audit, table: Sequence[Column], ink: Ink) -> int:
     return left if beside <= below else 0
 
 
-def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], room: int, ink: Ink) -> list[Text]:
+def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], room: int, ink: Ink) -> list[Line]:
     head = " ".join(fitted(row[c.title], c.width, right=c.right, mark=ink.mark) for c in table)
     because = ink.text(verdict.because)
     if not room:
-        return [Text(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first=_BELOW))]
+        return [Line(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first=_BELOW))]
     rows = folded(because, room)
     below = " " * (columns(head) + 2)
-    return [joined(head, "  ", rows[0]), *(Text(below + line) for line in rows[1:])]
+    return [joined(head, "  ", rows[0]), *(Line(below + line) for line in rows[1:])]
 
 
-def _signs(signs: Signs, ink: Ink) -> list[Text]:
-    lines: list[Text] = []
+def _signs(signs: Signs, ink: Ink) -> list[Line]:
+    lines: list[Line] = []
     for name, sign in signs:
         known = "" if sign.answer == "unknown" else f" ({sign.confidence})"
         lead = f"       {_SIGN_WORDS[name]:<16}"
         rows = hanging(
             f"{sign.answer}{known}: {ink.text(sign.reason)}", ink.width, first=lead, rest=" " * min(len(lead), ink.width // 3)
         )
-        lines += [Text(row) for row in rows]
+        lines += [Line(row) for row in rows]
         if sign.answer == "yes":
             lines[-len(rows)].stylize(STYLES["heading"], len(lead), len(lead) + 3)
     return lines

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from cron2queue.report.figures import IGNORED, contents, counted, decisions, failing, ignored, remarks, source_name, starts
 from cron2queue.report.screen.ink import Ink, flowing, hanging, joined, spread, styled
+from cron2queue.report.screen.line import Line
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -21,7 +20,7 @@ _FEW = 6  # files that are named each
 _REMARKS = 3  # on all the others
 
 
-def title(audit: Audit, ink: Ink) -> list[Text]:
+def title(audit: Audit, ink: Ink) -> list[Line]:
     """Source, dialect, zone, entries and evidence window on one line, or as few as they need."""
     files = audit.files
     source = ink.text(source_name(files[0].path)) if len(files) == 1 else counted(len(files), "file")
@@ -29,7 +28,7 @@ def title(audit: Audit, ink: Ink) -> list[Text]:
     entries = counted(sum(len(file.entries) for file in files), "entry")
     facts = [source, f"dialect {dialects}", ink.text(str(audit.zone)), entries, f"evidence: {_evidence(audit, ink)}"]
     lines = flowing(["cron2queue audit", *facts], ink.width)
-    return [joined((lines[0][:16], "heading"), lines[0][16:]), *(Text(line) for line in lines[1:])]
+    return [joined((lines[0][:16], "heading"), lines[0][16:]), *(Line(line) for line in lines[1:])]
 
 
 def _evidence(audit: Audit, ink: Ink) -> str:
@@ -41,7 +40,7 @@ def _evidence(audit: Audit, ink: Ink) -> str:
     return f"{sources}{window}"
 
 
-def figures(audit: Audit, ink: Ink) -> list[Text]:
+def figures(audit: Audit, ink: Ink) -> list[Line]:
     """Findings by severity, starts, peak; then what becomes of the entries. All numbers add up."""
     s = audit.summary
     left = "  " + _GAP.join((counted(s.error, "error"), counted(s.warning, "warning"), counted(s.note, "note")))
@@ -55,10 +54,10 @@ def figures(audit: Audit, ink: Ink) -> list[Text]:
         number, _, what = words[0].partition(" ")
         words[0] = f"{number} {'entry' if number == '1' else 'entries'} {what}"
     outcome = flowing([f"  {words[0]}", *words[1:]], ink.width) if words else []
-    return [Text(row) for row in [*spread(ink, left, right), *outcome]]
+    return [Line(row) for row in [*spread(ink, left, right), *outcome]]
 
 
-def files(audit: Audit, ink: Ink) -> list[Text]:
+def files(audit: Audit, ink: Ink) -> list[Line]:
     """What each file holds, by kinds of line that add up; and what was assumed or could not be used.
 
     Of many files those are named that cron does not read whole; the others are summed up.
@@ -71,7 +70,7 @@ def files(audit: Audit, ink: Ink) -> list[Text]:
     return [*(row for file in named for row in _file(file, ink)), *_others(others, "more file" if named else "file", ink)]
 
 
-def _file(file: CrontabFile, ink: Ink) -> list[Text]:
+def _file(file: CrontabFile, ink: Ink) -> list[Line]:
     lines = _counted([f"  {ink.text(source_name(file.path))} ", f"{file.dialect}, {file.kind} "], file.counts, ink)
     why = ignored(file)
     if why is not None:
@@ -80,7 +79,7 @@ def _file(file: CrontabFile, ink: Ink) -> list[Text]:
     return [*lines, *_remarks(remarks(file), ink)]
 
 
-def _others(others: Sequence[CrontabFile], word: str, ink: Ink) -> list[Text]:
+def _others(others: Sequence[CrontabFile], word: str, ink: Ink) -> list[Line]:
     """The files that are not named, as one: their lines together, and each remark once."""
     counts: Counter[str] = Counter()
     for file in others:
@@ -91,19 +90,19 @@ def _others(others: Sequence[CrontabFile], word: str, ink: Ink) -> list[Text]:
     return [*_counted(head, counts, ink), *_remarks(list(told)[:_REMARKS], ink)]
 
 
-def _remarks(notes: Sequence[str], ink: Ink) -> list[Text]:
+def _remarks(notes: Sequence[str], ink: Ink) -> list[Line]:
     return [styled(row, "quiet") for note in notes for row in hanging(ink.text(note), ink.width, first="    ")]
 
 
-def _counted(head: list[str], counts: Mapping[str, int], ink: Ink) -> list[Text]:
+def _counted(head: list[str], counts: Mapping[str, int], ink: Ink) -> list[Line]:
     sums = [f"{'+' if position else '='} {part}" for position, part in enumerate(contents(counts))]
     parts = [*head, counted(counts["lines"], "line"), *sums]
-    return [Text(row) for row in flowing(parts, ink.width, indent="    ", gap=" ")]
+    return [Line(row) for row in flowing(parts, ink.width, indent="    ", gap=" ")]
 
 
-def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
+def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Line]:
     """FAIL or OK with the threshold and the exit status, sources that could not be read, and what to type next."""
-    lines: list[Text] = []
+    lines: list[Line] = []
     for reason in options.unreadable:
         lines += [styled(row, "error") for row in hanging(ink.text(reason), ink.width, first="NOT READ  ")]
     failed = failing(audit, options.fail_on)
@@ -111,7 +110,7 @@ def result(audit: Audit, options: RenderOptions, ink: Ink) -> list[Text]:
     word = "FAIL" if failed else "INCOMPLETE" if options.unreadable else "OK  "
     rows = spread(ink, f"{word} {_found(failed, options)}", f"exit status {status}")
     lines.append(joined((word, "error" if status else "good"), rows[0][len(word) :]))
-    lines += [Text(row) for row in rows[1:]]
+    lines += [Line(row) for row in rows[1:]]
     command, gap, remark = options.next_command.partition("     ")
     parts = [ink.text(command), ink.text(remark.strip())] if gap else [ink.text(command)]
     rows = flowing(parts, ink.width - 5, gap="     ") if command else []
