@@ -172,6 +172,19 @@ class Sessions:
         """Run a unit of work in one transaction; it must be harmless to run it again after an unknown COMMIT."""
         return self._until_it_works(work, _UNIT)
 
+    def begin(self, session: Session) -> None:
+        """Begin what only its owner can run again; locks of others are waited for as long as a unit would wait."""
+        attempt, began, tries = _Attempt(self.driver, session, _UNIT), time.monotonic(), 0
+        while True:
+            try:
+                return self.driver.begin(session.raw)
+            except Exception as error:
+                if attempt.meaning_of(error) is not Failure.AGAIN:
+                    raise
+                self._after(attempt, error, patient=time.monotonic() - began < self._patience)
+            time.sleep(_pause(tries, 0.0))
+            tries += 1
+
     def _until_it_works(self, work: Callable[[Session], T], mode: int) -> T:
         deadline = time.monotonic() + self._patience
         reruns, careful = 0, False

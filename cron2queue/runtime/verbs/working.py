@@ -160,7 +160,7 @@ class WorkerVerbs(Desk):
         session = self.sessions.open()
         driver = self.driver
         try:
-            driver.begin(session.raw)
+            self.sessions.begin(session)
             session.careful = True
             try:
                 yield session.raw

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from databases import Database
-from runtime.conformance.conftest import Claimer, mail, settled
+from runtime.conformance.conftest import KINDS, Claimer, mail, settled
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.orm import Session as OrmSession
 
@@ -266,3 +266,32 @@ def test_limits_that_change_between_two_parts_of_a_bulk_spoil_no_transaction_of_
     store.driver.commit(session.raw)
     assert [answer.duplicate for answer in answers] == [False] * 8
     assert dict(table.rows("SELECT public_id, id FROM {jobs}")) == {answer.public_id: answer.id for answer in answers}
+
+
+def test_a_handlers_transaction_waits_for_other_writers_as_a_unit_does(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite has one lock for all; on servers nothing is locked by a BEGIN."""
+    store = sqlite_database.store()
+    store.enqueue_many([mail(), mail()])
+    first, second = store.claim("default", kinds=KINDS, limit=2, worker="w")
+    holder = sqlite_database.connect()
+    holder.execute("BEGIN IMMEDIATE")
+    tries: list[Any] = []
+    begin = type(store.driver).begin
+
+    def trying(self: Any, raw: Any) -> None:
+        tries.append(raw)
+        if len(tries) == 3:
+            holder.rollback()
+        begin(self, raw)
+
+    monkeypatch.setattr(type(store.driver), "begin", trying)
+    with store.transaction(first) as raw:
+        raw.execute("UPDATE c2q_jobs SET priority = 7 WHERE id = ?", (first.id,))
+    assert len(tries) == 3
+    assert sqlite_database.rows("SELECT state, priority FROM {jobs} WHERE id = ?", (first.id,)) == [("succeeded", 7)]
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(DatabaseBusy), sqlite_database.store(patience=0.1).transaction(second):
+        pass
+    holder.close()
