@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from operator import itemgetter
 
+from cron2queue.record import Record
 from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import RunCarefully, Session
-from cron2queue.runtime.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ well, and not loaded by a producer that cron starts each minute.
 
 from __future__ import annotations
 
-from cron2queue.runtime.record import Record
+from cron2queue.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
+from cron2queue.record import Record
 from cron2queue.runtime.database.exact import digest, to_bytes
 from cron2queue.runtime.database.session import Session
-from cron2queue.runtime.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

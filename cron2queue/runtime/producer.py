@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
+from cron2queue.record import Record
 from cron2queue.runtime.database.exact import random_hex
 from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob, Period, UniqueScope, WhileActive
-from cron2queue.runtime.record import Record
 from cron2queue.runtime.verbs.producing import ProducerVerbs
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cron2queue.runtime.record import Record
+from cron2queue.record import Record
 
 DAY = 86_400
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cron2queue.errors import InputError, UsageError
+from cron2queue.record import Record
 from cron2queue.runtime.plan_tables import Misplaced, Unfit, placed, read_table, tables_of
-from cron2queue.runtime.record import Record
 from cron2queue.runtime.retention import Retention, days
 
 TYPE_CHECKING = False

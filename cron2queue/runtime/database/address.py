@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from cron2queue.errors import UsageError
-from cron2queue.runtime.record import Record
+from cron2queue.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def parse(url: str) -> Address:
 def _sqlite_file(path: str) -> str:
     """`sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://` in memory."""
     if path and not path.startswith("/"):
-        raise UsageError(
-            "a SQLite URL has three slashes, or four before an absolute path", remedy=f"write it like {_EXAMPLES}"
-        )
+        raise UsageError("a SQLite URL has three slashes, or four before an absolute path", remedy=f"write it like {_EXAMPLES}")
     name = path[1:]
     if "%" in name:
         from urllib.parse import unquote

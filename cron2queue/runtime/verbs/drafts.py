@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from cron2queue.record import Record
 from cron2queue.runtime.backend import Row
 from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
 from cron2queue.runtime.database.instants import seconds, to_micros
 from cron2queue.runtime.jobs import Forever, NewJob, Period
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
-from cron2queue.runtime.record import Record
 from cron2queue.runtime.trouble import JobRefused
 
 TYPE_CHECKING = False

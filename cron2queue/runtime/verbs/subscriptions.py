@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cron2queue.record import Record
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import NewJob
-from cron2queue.runtime.record import Record
 from cron2queue.runtime.verbs.drafts import checked_name, draft
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from cron2queue.record import Record
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.exact import to_bytes
 from cron2queue.runtime.database.instants import to_micros
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import Enqueued, Forever, NewJob
 from cron2queue.runtime.limits import turn_of
-from cron2queue.runtime.record import Record
 from cron2queue.runtime.settings import Missed, Overlap
 from cron2queue.runtime.verbs import ordering
 
