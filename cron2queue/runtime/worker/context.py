@@ -14,16 +14,13 @@ from cron2queue.runtime.jobs import AttemptRecord, Enqueued, Job, NewJob
 from cron2queue.runtime.worker.effects import begin, told_apart
 from cron2queue.runtime.worker.execution import Bounds, Execution, Stragglers
 from cron2queue.runtime.worker.reports import Tracker
+from cron2queue.runtime.worker.stops import SHUTDOWN, TIMEOUT
 from cron2queue.text import safe_text
 
 if TYPE_CHECKING:
     from cron2queue.runtime.store import Store
 
 _current: ContextVar["JobContext | None"] = ContextVar("cron2queue_job", default=None)
-
-CANCEL = "cancel"
-TIMEOUT = "timeout"
-SHUTDOWN = "shutdown"
 
 
 def current_job() -> "JobContext | None":

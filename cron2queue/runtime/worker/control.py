@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cron2queue.runtime.worker.fence import Fence
 from cron2queue.runtime.worker.slots import Assignment, Slot
+from cron2queue.runtime.worker.stops import LOST
 
 _PROGRESS_SECONDS = 0.5
 
@@ -117,7 +118,7 @@ class Control:
     def lost(self, slot: Slot, assignment: Assignment) -> None:
         """The job belongs to another by now: its child is killed, and what it did is discarded."""
         self.count("lease_lost")
-        slot.ask_to_stop(assignment, "lost", kill_after=0.0)
+        slot.ask_to_stop(assignment, LOST, kill_after=0.0)
         self.wake_warden()
 
     def lost_all(self) -> None:

@@ -8,18 +8,14 @@ from random import Random
 from typing import Any, Protocol
 
 from cron2queue.runtime.jobs import PLAINLY_DONE, AttemptRecord, Settlement
-from cron2queue.runtime.worker.context import CANCEL, SHUTDOWN, TIMEOUT
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.lanes import Lane
 from cron2queue.runtime.worker.settling import settlement_of
 from cron2queue.runtime.worker.slots import Assignment, Slot
 from cron2queue.runtime.worker.statuses import Ending, signal_name
+from cron2queue.runtime.worker.stops import CANCEL, FENCED, LOST, MEMORY, SHUTDOWN, TIMEOUT
 
 log = logging.getLogger("cron2queue.worker")
-
-MEMORY = "memory"
-FENCED = "fenced"
-LOST = "lost"
 
 # What it means for a job that its child was killed for this reason.
 _KILLED_FOR = {

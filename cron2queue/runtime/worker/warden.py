@@ -6,10 +6,9 @@ It never speaks to the database, so nothing that hangs there can keep it from st
 import time
 from dataclasses import dataclass, field
 
-from cron2queue.runtime.worker.context import CANCEL, SHUTDOWN, TIMEOUT
 from cron2queue.runtime.worker.control import Control
-from cron2queue.runtime.worker.endings import FENCED, MEMORY
 from cron2queue.runtime.worker.slots import Assignment, Slot
+from cron2queue.runtime.worker.stops import CANCEL, FENCED, MEMORY, SHUTDOWN, TIMEOUT
 
 # A command is ended by its own child after the grace; the child itself only if that did not happen.
 _BACKSTOP_SECONDS = 0.5

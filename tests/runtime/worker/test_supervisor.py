@@ -1,6 +1,8 @@
 """A worker from its start to its end, with real processes."""
 
 import signal
+import subprocess
+import sys
 
 from workbench import Workbench
 
@@ -123,3 +125,9 @@ def test_a_plan_whose_jobs_are_all_another_users_is_told_apart_from_one_without_
     other = nothing_to_serve({"mails": "it is to run as www-data, and this worker runs as app"})
     assert other.message.endswith("mails: it is to run as www-data, and this worker runs as app")
     assert other.remedy == "start a worker as that user"
+
+
+def test_the_supervisor_loads_nothing_of_what_runs_jobs() -> None:
+    parts = {f"cron2queue.runtime.worker.{name}" for name in ("attempt", "capture", "child", "context", "execution", "spawn")}
+    code = f"import sys, cron2queue.runtime.worker.supervisor; print(sorted({parts!r} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
