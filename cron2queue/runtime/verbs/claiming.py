@@ -63,6 +63,16 @@ def _already(session: Session, want: Want) -> list[Job]:
     return _jobs(session.rows(query, (want.worker, want.token + "-%")), want)
 
 
-def want_of(queue: str, kinds: Collection[str], limit: int, worker: str, public_id: str | None = None) -> Want:
-    """A claim with a token of its own."""
-    return Want(queue=queue, kinds=tuple(kinds), limit=limit, worker=worker, token=new_token(), public_id=public_id)
+def want_of(
+    controls: Controls, queue: str, kinds: Collection[str], limit: int, worker: str, public_id: str | None = None
+) -> Want:
+    """A claim with a token of its own, that goes by these pauses and limits."""
+    return Want(
+        queue=queue, kinds=tuple(kinds), limit=limit, worker=worker, token=new_token(), version=controls.version,
+        public_id=public_id,
+    )  # fmt: skip
+
+
+def by(controls: Controls, want: Want) -> Want:
+    """The same claim, by these pauses and limits."""
+    return want if want.version == controls.version else want.but(version=controls.version)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from cron2queue.runtime.backend import Want, marks
@@ -32,11 +31,11 @@ class WorkerVerbs(Desk):
 
         The attempt is counted here. An empty list means: nothing to do, paused, or at a limit.
         """
-        want = claiming.want_of(queue, kinds, limit, worker)
+        want = claiming.want_of(self.controls(), queue, kinds, limit, worker)
         with self._watermarks.measured(want) as claim:
             backend = self.backend
             work: Callable[[Session, Controls], list[Job]] = lambda session, controls: claiming.claim(  # noqa: E731
-                session, backend, controls, replace(claim.want, version=controls.version)
+                session, backend, controls, claiming.by(controls, claim.want)
             )
             single = backend.take_is_single and not self._limited(claim.want)
             claim.jobs = self.with_controls(work, single=single)
@@ -50,10 +49,10 @@ class WorkerVerbs(Desk):
 
         For a broker that carries ids: the same lease as in `claim`, so that a second message for the job finds nothing.
         """
-        want = claiming.want_of(queue, kinds, 1, worker, public_id)
+        want = claiming.want_of(self.controls(), queue, kinds, 1, worker, public_id)
         backend = self.backend
         jobs = self.with_controls(
-            lambda session, controls: claiming.claim(session, backend, controls, replace(want, version=controls.version))
+            lambda session, controls: claiming.claim(session, backend, controls, claiming.by(controls, want))
         )
         return jobs[0] if jobs else None
 
@@ -111,7 +110,7 @@ class WorkerVerbs(Desk):
         Under limits by kind or key they are two, for locks are then taken in one order; and when a settlement pauses its
         kind, which no claim of the same transaction could know.
         """
-        want = claiming.want_of(queue, kinds, limit, worker)
+        want = claiming.want_of(self.controls(), queue, kinds, limit, worker)
         if (
             not settlements
             or _pauses_a_kind(settlements)
@@ -122,7 +121,7 @@ class WorkerVerbs(Desk):
 
         def both(session: Session, controls: Controls) -> tuple[list[bool], list[Job]]:
             held = settling.settle(session, backend, controls, settlements)
-            return held, claiming.claim(session, backend, controls, replace(want, version=controls.version))
+            return held, claiming.claim(session, backend, controls, claiming.by(controls, want))
 
         try:
             held, jobs = self.with_controls(both)
