@@ -26,6 +26,9 @@ LONGEST_RUN: Final = 7 * 86400.0  # and what is counted for a job without a time
 # tight, since it is the row, and not the message, that a lost worker gives back.
 _CONSUMER_TIMEOUT: Final = 8 * 86400.0
 _DELIVERY_LIMIT: Final = 20
+# With RabbitMQ 4 a dead letter keeps its count of failed deliveries, and 20 is the limit of every queue that names none: the
+# first letter that comes back from a relay that was killed would be dropped.
+_DEAD_DELIVERY_LIMIT: Final = 1_000_000
 
 
 def longest_run(jobs: Mapping[str, JobSettings]) -> float:
@@ -101,7 +104,8 @@ class Topology:
         """The queue of dead letters."""
         from kombu import Exchange
 
-        return _quorum(self.dead_queue, Exchange(self.dead_exchange, type="direct", durable=True), {})
+        arguments = {"x-delivery-limit": _DEAD_DELIVERY_LIMIT}
+        return _quorum(self.dead_queue, Exchange(self.dead_exchange, type="direct", durable=True), arguments)
 
 
 def _quorum(name: str, exchange: "Exchange", arguments: Mapping[str, Any]) -> "Queue":

@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from amqp.exceptions import PreconditionFailed
 from celery import Celery
 
 from cron2queue.runtime.celery.broker import Topology, task_name
@@ -75,9 +76,17 @@ class Publisher:
         publishing = self._connection.channel()
         self._confirms = Confirms.of(self._connection, publishing) if confirms else None
         self._producer = self.app.amqp.Producer(publishing, auto_declare=False)
-        self.topology.dead_letters()(self._channel).declare()
+        self._declare_dead()
         for name in self.topology.names:
             self._declare(name)
+
+    def _declare_dead(self) -> None:
+        """A queue that is there already with other arguments is good enough."""
+        try:
+            self.topology.dead_letters()(self._channel).declare()
+        except PreconditionFailed:
+            self._channel = self._connection.channel()
+            self._channel.queue_declare(self.topology.dead_queue, passive=True)
 
     def _declare(self, name: str) -> None:
         self.topology.queue(name)(self._channel).declare()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from brokers import Node, free_port, need_rabbitmq
 from celery_bench import CeleryBench
+from kombu import Connection
 
 PLAN = """
 [jobs.long]
@@ -22,12 +23,20 @@ def long(job):
 """
 
 
+def server_version(node: Node) -> tuple[int, ...]:
+    with Connection(node.url) as connection:
+        return tuple(int(part) for part in str(connection.connection.server_properties["version"]).split(".")[:2])
+
+
 @pytest.fixture
 def impatient(tmp_path: Path) -> Iterator[CeleryBench]:
     need_rabbitmq()
     often = "-rabbit channel_tick_interval 1000"  # how often it looks for consumers that are late; a minute by default
     node = Node(folder=tmp_path / "rabbitmq", port=free_port(), settings="consumer_timeout = 1000\n", erlang=often)
     node.start()
+    if server_version(node) >= (3, 12):
+        node.kill()
+        pytest.skip("this server heeds the queue's own timeout of eight days, above the one that is set for it here")
     bench = CeleryBench(tmp_path, f"sqlite:///{tmp_path / 'jobs.db'}", broker=node.url, project="t")
     yield bench
     bench.close()

@@ -216,7 +216,7 @@ def test_messages_that_want_to_hurt_are_lines_and_the_others_behind_them_are_tak
     nested: dict[str, Any] = {}
     for _ in range(60):
         nested = {"x": nested}
-    bury(publisher, b"x" * 40_000_000)
+    bury(publisher, b"x" * 15_000_000)
     bury(publisher, b"not deflated", headers={"compression": "zlib"}, content_type="application/x-python-serialize")
     bury(publisher, b"[" * 9_000, headers={"task": "c2q.a", "x-death": "none", "lang": nested})
     bury(publisher, json.dumps([[job.public_id]]).encode(), headers={"task": 5, "x-death": [{"reason": b"\xff" * 5_000}]})
@@ -247,6 +247,17 @@ def test_a_flood_of_foreign_messages_is_a_few_lines_and_the_rest_is_counted(plan
     job = planned.enqueue("a")
     assert relay.round() == 1
     assert taken(publisher) == [job.public_id]
+
+
+def test_a_dead_letter_queue_of_an_older_release_is_used_as_it_is(planned: CeleryBench, node: Node) -> None:
+    relay, publisher = relay_of(planned)
+    dead = publisher.topology.dead_letters()
+    dead.queue_arguments = {"x-queue-type": "quorum"}
+    with publisher.app.connection_for_write() as connection:
+        dead(connection.channel()).declare()
+    job = sent_and_given_up(planned, relay, publisher)
+    take(planned, relay, publisher, 1)
+    assert lines(planned)[0]["target"] == job.public_id
 
 
 def test_a_dead_letter_queue_that_was_deleted_is_declared_again(planned: CeleryBench, node: Node) -> None:
