@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.bitcount import minutes_of
 from cron2queue.analyser.finding import Confidence
-from cron2queue.crontab.schedule import AtReboot, Calendar, Interval, Schedule
+from cron2queue.crontab.schedule import Calendar, Schedule
 from cron2queue.durations import duration
 from cron2queue.record import Record
 
@@ -18,8 +15,6 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import CrontabFile, Entry
     from cron2queue.evidence.statistics import Evidence
 
-# A 28-year cycle: each date falls on each weekday equally often.
-_CYCLE_FIRST, _CYCLE_DAYS = date(2001, 1, 1), 28 * 365 + 7
 MINUTE, HOUR, DAY = 60, 3600, 86400
 RARE = 6 * HOUR
 
@@ -58,36 +53,12 @@ def is_dead(schedule: Schedule) -> bool:
 
 @lru_cache(maxsize=16384)
 def _gap(schedule: Schedule) -> float | None:
-    if isinstance(schedule, Interval):
-        return float(schedule.seconds)
-    if isinstance(schedule, AtReboot) or is_dead(schedule):
-        return None
-    minutes = tuple(minutes_of(schedule.minute_bits))
-    gaps = [after - before for before, after in pairwise(minutes)]
-    apart = _days(schedule)[1]
-    if apart is not None:
-        gaps.append(apart * 1440 + minutes[0] - minutes[-1])
-    return min(gaps) * 60.0 if gaps else None
-
-
-def _days(schedule: Calendar) -> tuple[float, int | None]:
-    """The share of days that are named, and the fewest days between two of them."""
-    return _days_of(schedule.days, schedule.months, schedule.weekdays, schedule.either_day)
-
-
-@lru_cache(maxsize=4096)
-def _days_of(days: int, months: int, weekdays: int, either_day: bool) -> tuple[float, int | None]:
-    """A fleet has few kinds of days, so that this is seldom worked out."""
-    midnight = Calendar(minutes=1, hours=1, days=days, months=months, weekdays=weekdays, either_day=either_day)
-    named = midnight.day_bits(_CYCLE_FIRST, _CYCLE_DAYS)
-    apart = next((distance for distance in range(1, _CYCLE_DAYS) if named & named >> distance), None)
-    return named.bit_count() / _CYCLE_DAYS, apart
+    gap = schedule.shortest_gap
+    return None if gap is None else gap.total_seconds()
 
 
 @lru_cache(maxsize=16384)
 def _runs_per_day(schedule: Schedule) -> float:
-    if isinstance(schedule, Calendar):
-        return schedule.minutes.bit_count() * schedule.hours.bit_count() * _days(schedule)[0]
     return schedule.runs_per_day
 
 

@@ -192,10 +192,9 @@ def _compare(
     each: Shadowed, runs: Runs, book: EvidenceBook, made: Sequence[ShadowJob], begin: datetime, now: datetime
 ) -> Comparison:
     from cron2queue.cutover.shadow import batched, compare
-    from cron2queue.plan.builder import shortest_gap
 
     end = min(each.interval.until or now, book.window.end if book.window else now, now)
-    gap = shortest_gap(each.entry)
+    gap = each.entry.schedule.shortest_gap
     starts, shared = runs[each.id]
     return compare(
         each.job.name,

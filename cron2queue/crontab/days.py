@@ -95,3 +95,15 @@ def set_bits(bits: int) -> Iterator[int]:
         low = bits & -bits
         yield low.bit_length() - 1
         bits ^= low
+
+
+# A 28-year cycle: each date falls on each weekday equally often.
+_CYCLE_FIRST, _CYCLE_DAYS = date(2001, 1, 1), 28 * 365 + 7
+
+
+@functools.lru_cache(maxsize=4096)
+def density(rule: DayRule) -> tuple[float, int | None]:
+    """The share of days that are named, and the fewest days between two of them. A fleet has few kinds of days: it is kept."""
+    named = day_bits(_CYCLE_FIRST, _CYCLE_DAYS, rule)
+    apart = next((distance for distance in range(1, _CYCLE_DAYS) if named & named >> distance), None)
+    return named.bit_count() / _CYCLE_DAYS, apart

@@ -21,8 +21,6 @@ __all__ = ["AtReboot", "Calendar", "ClockRule", "Fire", "Interval", "Schedule"]
 _EPOCH = datetime(1970, 1, 1)
 # Longest aftermath of a clock change: a whole skipped day on FreeBSD (Apia, December 2011).
 _AFTERMATH = DAY + 60
-# A 28-year cycle: each date falls on each weekday equally often.
-_CYCLE_FIRST, _CYCLE_DAYS = date(2001, 1, 1), 28 * 365 + 7
 # The 29th of February on one given weekday can be 40 years away (over 2100).
 _SEARCH_YEARS = 41
 
@@ -88,10 +86,13 @@ class Calendar(Record):
         """The 1440 minutes of a named day: bit h*60+m."""
         return sum(self.minutes << 60 * hour for hour in calendar_days.set_bits(self.hours))
 
+    @property
+    def _day_rule(self) -> calendar_days.DayRule:
+        return calendar_days.DayRule(self.days, self.months, self.weekdays, self.either_day, self.days_from_end)
+
     def day_bits(self, first: date, days: int) -> int:
         """Bit i is set when day `first` + i is named."""
-        rule = calendar_days.DayRule(self.days, self.months, self.weekdays, self.either_day, self.days_from_end)
-        return calendar_days.day_bits(first, days, rule)
+        return calendar_days.day_bits(first, days, self._day_rule)
 
     def matches_day(self, day: date) -> bool:
         """Whether the schedule names this day."""
@@ -104,15 +105,12 @@ class Calendar(Record):
     @property
     def never_fires(self) -> bool:
         """Accepted, and names no minute of any year: known from the sets alone."""
-        rule = calendar_days.DayRule(self.days, self.months, self.weekdays, self.either_day, self.days_from_end)
-        named = calendar_days.names_a_day(rule)
-        return not (self.minutes and self.hours and named)
+        return not (self.minutes and self.hours and calendar_days.names_a_day(self._day_rule))
 
     @property
     def runs_per_day(self) -> float:
         """Mean starts a day over the 28 years in which dates and weekdays meet equally often."""
-        named = self.day_bits(_CYCLE_FIRST, _CYCLE_DAYS).bit_count()
-        return self.minute_bits.bit_count() * named / _CYCLE_DAYS
+        return self.minutes.bit_count() * self.hours.bit_count() * calendar_days.density(self._day_rule)[0]
 
     @property
     def shortest_gap(self) -> timedelta | None:
@@ -121,8 +119,7 @@ class Calendar(Record):
         if not minutes or self.never_fires:
             return None
         gaps = [after - before for before, after in itertools.pairwise(minutes)]
-        named = self.day_bits(_CYCLE_FIRST, _CYCLE_DAYS)
-        apart = _shortest_distance(named)
+        apart = calendar_days.density(self._day_rule)[1]
         if apart is not None:
             gaps.append(apart * DAY + minutes[0] - minutes[-1])
         return timedelta(minutes=min(gaps)) if gaps else None
@@ -273,19 +270,16 @@ def _run(starts: Sequence[Start], zone: tzinfo) -> _Run:
     return [datetime.fromtimestamp(start.utc * 60, zone) for start in starts], [_naive(start.nominal) for start in starts]
 
 
-def _shortest_distance(bits: int) -> int | None:
-    """The smallest distance between two set bits."""
-    if bits & (bits - 1) == 0:
-        return None
-    return next(distance for distance in itertools.count(1) if bits & bits >> distance)
-
-
 class AtReboot(Record):
     """Once, when the machine or the daemon starts; no calendar tells when that is."""
 
     never_fires: bool = False
     random: bool = False
     runs_per_day: float = 0.0
+
+    @property
+    def shortest_gap(self) -> None:
+        """Nobody knows when the machine starts next."""
 
     def fires_between(self, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
         """Nothing: boots are not foreseen."""
@@ -311,6 +305,11 @@ class Interval(Record):
     def runs_per_day(self) -> float:
         """Starts a day if a run takes no time."""
         return 86400 / self.seconds
+
+    @property
+    def shortest_gap(self) -> timedelta:
+        """The shortest time between two starts, if a run takes no time."""
+        return timedelta(seconds=self.seconds)
 
     def fires_between(self, start: datetime, end: datetime, zone: tzinfo) -> Iterator[Fire]:
         """The starts of a daemon that starts at `start`, if a run takes no time."""

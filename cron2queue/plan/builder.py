@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cron2queue.analyser.verdicts import Answer, Decision
 from cron2queue.crontab.lines import Assignment
-from cron2queue.crontab.schedule import AtReboot, Calendar
+from cron2queue.crontab.schedule import Calendar
 from cron2queue.plan.character import Character, character
 from cron2queue.plan.model import MIGRATED, Language, Plan, PlannedJob, Project
 from cron2queue.plan.naming import module_name, unique
@@ -57,16 +57,6 @@ def _is_plain(*texts: str | None) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in whole
-
-
-def shortest_gap(entry: Entry) -> timedelta | None:
-    """The shortest time between two starts; None for entries that start once, or of which it is not known."""
-    from datetime import timedelta
-
-    schedule = entry.schedule
-    if isinstance(schedule, Calendar):
-        return schedule.shortest_gap
-    return None if isinstance(schedule, AtReboot) else timedelta(seconds=schedule.seconds)
 
 
 def _overlap(verdict: Verdict) -> Overlap:
@@ -160,7 +150,7 @@ class _Builder:
             "retry": kind.retry,
             "overlap": _overlap(verdict),
             "scope": Scope.HOST,
-            "missed": _missed(verdict, shortest_gap(verdict.entry)),
+            "missed": _missed(verdict, verdict.entry.schedule.shortest_gap),
             "memory_limit": kind.memory_limit,
             "must_not_be_lost": self.project.engine.startswith("celery") and _must_not_be_lost(verdict),
         }
@@ -169,7 +159,7 @@ class _Builder:
         """One planned job out of one verdict."""
         entry, kind = verdict.entry, character(verdict)
         evidence, said = self.audit.book.by_entry.get(verdict.entry_id), self.said.get(verdict.entry_id)
-        time = budget(evidence, shortest_gap(entry), said=said)
+        time = budget(evidence, entry.schedule.shortest_gap, said=said)
         words = _words(verdict, self.files[verdict.path])
         secret = holds_secret(words.get("command"), words.get("stdin"), words.get("environment", {}))
         decision = verdict.decision if _writable(entry) else Decision.KEEP
