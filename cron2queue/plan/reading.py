@@ -16,7 +16,7 @@ from cron2queue.plan.keys import PROJECT_KEYS, TABLES, known_keys
 from cron2queue.plan.model import Hardening, Language, PlannedJob, Project, Userland
 from cron2queue.plan.naming import is_slug
 from cron2queue.runtime.plan_lines import line_of
-from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.plan_tables import Misplaced, did_you_mean
 from cron2queue.runtime.settings import Settings, settings_from
 
 if TYPE_CHECKING:
@@ -80,18 +80,11 @@ def check_keys(source: PlanText, document: Mapping[str, Any]) -> None:
 
 
 def read_settings(source: PlanText, document: Mapping[str, Any]) -> Settings:
-    """The runtime's own reading of the plan, table by table, so that a mistake has its line."""
-    folder = source.path.parent
-    for kind in ("queues", "jobs"):
-        for name, table in document.get(kind, {}).items():
-            try:
-                settings_from({kind: {name: table}}, folder=folder)
-            except UsageError as trouble:
-                key = re.match(rf"{kind}\.{re.escape(name)}\.([a-z-]+) must", trouble.message)
-                named = key.group(1) if key else None
-                raise source.wrong(trouble.message, table=f"{kind}.{name}", key=named, remedy=trouble.remedy) from None
+    """The runtime's own reading of the plan, its mistakes with their lines."""
     try:
-        return settings_from(document, folder=folder)
+        return settings_from(document, folder=source.path.parent)
+    except Misplaced as trouble:
+        raise source.wrong(trouble.message, table=trouble.table, key=trouble.key, remedy=trouble.remedy) from None
     except UsageError as trouble:
         raise source.wrong(trouble.message, table="", key="format-version", remedy=trouble.remedy) from None
 
