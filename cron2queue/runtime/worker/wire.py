@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 _LENGTH = struct.Struct("!I")
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _decode = json.JSONDecoder().raw_decode
 _CHUNK = 64 * 1024  # malloc(3) maps pages for 128 KiB and more, and unmaps them: that took ten times as long as the reading
 
