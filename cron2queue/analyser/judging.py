@@ -17,7 +17,7 @@ from cron2queue.analyser.rhythm import rhythm
 from cron2queue.analyser.schedulers import RUN_PARTS, WORKERS, KnownScheduler, known_scheduler
 from cron2queue.analyser.services import is_service
 from cron2queue.analyser.signs import signs_of
-from cron2queue.analyser.templates import is_template_file, is_unrendered
+from cron2queue.analyser.templates import is_unrendered
 from cron2queue.analyser.timing import MINUTE, is_dead, is_rare, known_duration, runs_per_day
 from cron2queue.analyser.trades import trade_of
 from cron2queue.analyser.verdicts import BECOMES, Answer, Decision, Signs, Verdict
@@ -65,8 +65,8 @@ def _broken(findings: Sequence[Finding]) -> Finding | None:
     return next((each for each in findings if is_broken(each)), None)
 
 
-def _dead(file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruling | None:
-    if not file.loaded and not is_template_file(file):
+def _dead(subject: Subject, file: CrontabFile, entry: Entry, findings: Sequence[Finding]) -> _Ruling | None:
+    if not file.loaded and not subject.is_template(file):
         why = f": {file.why}" if file.why else ""
         return _Ruling(
             decision=Decision.FIX,
@@ -152,7 +152,7 @@ def _guard_helps(file: CrontabFile, entry: Entry, signs: Signs) -> bool:
 def _ruling(subject: Subject, file: CrontabFile, entry: Entry, signs: Signs, findings: Sequence[Finding]) -> _Ruling:
     if is_unrendered(file, entry):
         return _Ruling(decision=Decision.KEEP, because="a line of a template, and no entry yet: render it first (inferred)")
-    dead = _dead(file, entry, findings)
+    dead = _dead(subject, file, entry, findings)
     if dead is not None:
         return dead
     if isinstance(entry.schedule, AtReboot):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.sameness import essence, settings
-from cron2queue.analyser.templates import is_unrendered
+from cron2queue.analyser.templates import is_template_file, is_unrendered
 from cron2queue.crontab.lines import place_of
 from cron2queue.record import Record, computed
 
@@ -47,6 +47,7 @@ class Subject(Record):
     entries: tuple[tuple[CrontabFile, Entry], ...] = computed()
     """Every entry with its file, in reading order."""
     _job_keys: array[int] = computed()
+    _templates: dict[int, bool] = computed()
     # Itself alone: what was found of it is kept, and nobody compares whole fleets.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -54,12 +55,20 @@ class Subject(Record):
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))
         object.__setattr__(self, "_job_keys", array("q"))
+        object.__setattr__(self, "_templates", {})
 
     def job_keys(self) -> Sequence[int]:
         """For each of `entries` a number that is equal for those that run the same thing (see `sameness`)."""
         if not self._job_keys:
             self._job_keys.extend(hash((essence(entry.command), settings(entry))) for _, entry in self.entries)
         return self._job_keys
+
+    def is_template(self, file: CrontabFile) -> bool:
+        """Of one of `files`, looked at once: it is asked for at every entry of a file that cron ignores."""
+        known = self._templates.get(id(file))
+        if known is None:
+            known = self._templates[id(file)] = is_template_file(file)
+        return known
 
     def id_of(self, file: CrontabFile, entry: Entry) -> EntryId:
         """The entry's stable name."""

@@ -125,9 +125,12 @@ class CrontabFile(Record):
     editable: bool = True
     entries: tuple[Entry, ...] = computed()
     """The lines that run something: found once, for they are asked for at every bad line."""
+    malformed: tuple[Malformed, ...] = computed()
+    """All that the daemon refuses or misreads, in order; an entry that it runs misread is told of here too."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple(line for line in self.lines if isinstance(line, Entry)))
+        object.__setattr__(self, "malformed", self._malformed())
 
     @property
     def assignments(self) -> tuple[Assignment, ...]:
@@ -139,9 +142,7 @@ class CrontabFile(Record):
         """The comment lines."""
         return tuple(line for line in self.lines if isinstance(line, Comment))
 
-    @property
-    def malformed(self) -> tuple[Malformed, ...]:
-        """All that the daemon refuses or misreads, in order; an entry that it runs misread is told of here too."""
+    def _malformed(self) -> tuple[Malformed, ...]:
         found: list[Malformed] = []
         for line in self.lines:
             if isinstance(line, Malformed):

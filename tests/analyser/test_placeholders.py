@@ -1,7 +1,9 @@
 """Placeholders that nobody filled in are found, and what only looks like one is left alone."""
 
 import pytest
+from judged import crontab, judged
 
+from cron2queue.analyser import templates
 from cron2queue.analyser.placeholders import placeholder
 
 
@@ -57,3 +59,14 @@ def test_it_is_found_where_it_stands(command: str, found: str) -> None:
 )
 def test_what_only_looks_like_one_is_none(command: str) -> None:
     assert placeholder(command) is None
+
+
+def test_whether_an_ignored_file_is_a_template_is_asked_once_and_not_at_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand entries of a file that cron ignores took minutes."""
+    looked: list[bytes] = []
+    is_template_line = templates.is_template_line
+    monkeypatch.setattr(templates, "is_template_line", lambda file, raw: looked.append(raw) or is_template_line(file, raw))
+    file = crontab("* * * * * /bin/run\n61 * * * * /bin/bad\n" * 50, kind="user")
+    verdicts = judged(file).verdicts
+    assert not file.loaded and len(verdicts) == 50 and all("ignores the whole file" in each.because for each in verdicts)
+    assert 50 <= len(looked) <= 500

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.placeholders import placeholder
 from cron2queue.analyser.rule import EntryRule, Example, Subject
-from cron2queue.analyser.templates import is_template_file
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -46,7 +45,7 @@ class UnfilledPlaceholder(EntryRule):
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
         """The first one."""
         span = placeholder(entry.command_text)
-        if span is None or is_template_file(file):
+        if span is None or subject.is_template(file):
             return
         start, end = span
         told = entry.command_text[start:end]
