@@ -1,54 +1,40 @@
-"""Blocks of a syslog that is cron's throughout, read into batches: the way of the millions of lines that are all alike.
+"""Blocks of a syslog, read into batches: the way of the millions of lines that are all alike.
 
-What a line says, the formats say, as for single events; each message is asked for once. Here is only found which lines
-are plain pairs, so that nothing in the block could make anything else of them. Where that is not sure there is no batch,
-and the block is read line by line.
+What a line says, the formats say, as for single events; each message is asked for once. Here is only found which runs begin
+and end in the block, with nothing in it that could make anything else of them. Where that is not sure there is no batch,
+and the block is read line by line. All is done in columns, a whole block at a time: a loop over lines is several times
+slower.
 """
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import compress, count, pairwise, repeat
 from math import inf
-from typing import cast
+from operator import add, itemgetter
+from typing import NamedTuple
 
+from cron2queue.evidence.aside import Aside, lines_aside
 from cron2queue.evidence.batch import Batch, Share
+from cron2queue.evidence.joining import Line, Lines, alternating, joined
 from cron2queue.evidence.log_format import ENDLESS, Event, Op
-from cron2queue.evidence.messages import Kind, Message, Messages, Row, restored
+from cron2queue.evidence.messages import Messages, Shape
 from cron2queue.evidence.pairing import LONGEST_QUEUE
 from cron2queue.evidence.reading import Formats, SyslogReader
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.sessions import APART
 from cron2queue.evidence.stamps import Clock, NoStamp, State
 
-_LIKE = re.compile(
-    rb"\n(?P<stamp>(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d):\d\d(?:\.\d{1,9})?)"
-    rb"(?P<like>(?P<zone>Z|[+-]\d\d:?\d\d|) (?P<host>[^ \n:\[<]{1,255}) (?P<tag>[^ \n\[]{1,40})\[)"
-)
-_REST = 30  # blocks that are not tried after one that was of no use
+_REST = 30  # blocks that are not tried at most, after several that were of no use
 _UNSURE = frozenset({Op.REBOOT, Op.RESTARTED, Op.LOST})
-_START, _END = Kind.START, Kind.END
 _TOUCHING = frozenset({Op.FAILED, Op.WROTE})
+_SESSIONS = frozenset({Op.OPENED, Op.CLOSED})
+_FEW = 20
 
 
 class _Unsure(Exception):
     """The block is to be read line by line."""
-
-
-class _Crowd:
-    """Lines of one subject from the moment at which two of its runs were alive, until none is: which end is whose?"""
-
-    __slots__ = ("rows", "waiting")
-
-    def __init__(self) -> None:
-        self.rows: list[Row] = []
-        self.waiting = 0
-
-
-def is_dense(text: bytes) -> bool:
-    """Whether most lines look like the first that could be cron's: of the same host and daemon."""
-    like = _LIKE.search(text)
-    return like is not None and text.count(like["like"]) * 2 >= text.count(b"\n")
 
 
 def reread(reader: SyslogReader, clock: Clock, before: State, block: Callable[[], bytes]) -> list[Event]:
@@ -64,245 +50,288 @@ class Condenser:
         self.reader = reader
         self._formats = formats
         self._clock = clock
-        self._messages: dict[bytes, Messages] = {}
-        self._resting = 0
+        self._messages: dict[Shape, Messages] = {}
+        self._resting = self._vain = 0
+        tags = b"|".join({tag for each in formats.all for tag in each.tags if each.jobs})
+        verbs = b"|".join({verb for each in formats.all for verb in each.jobs})
+        self._like = re.compile(
+            rb"\n(?P<stamp>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|"
+            rb"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d):\d\d(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d|)) "
+            rb"(?P<host>[^ \n:\[<]{1,255}) (?P<tag>" + tags + rb")\[\d{1,9}\]: \([^ )\n]{1,64}\) (?:" + verbs + rb") \("
+        )
 
     def batch(self, block: bytes) -> Batch | None:
         """The block in short; None when it is better read line by line, and then the clock is where it was before."""
         if self._resting:
             self._resting -= 1
             return None
-        like = _LIKE.search(block)
-        if like is None or not is_dense(block):
+        like = self._like.search(block)
+        if like is None:
             return None
         before = self._clock.state()
         try:
-            found = _Look(self._known(like["host"], like["tag"]), self.reader, self._clock, like).read(block)
+            found = self._read(self._known(like), block)
         except (_Unsure, NoStamp):
             found = None
         if found is None:
             self._clock.restore(before)
-            self._resting = _REST
+        self._vain = 0 if found is not None else min(2 * self._vain + 1, _REST)
+        self._resting = self._vain
         return found
 
-    def _known(self, host: bytes, tag: bytes) -> Messages:
-        if len(self._messages) > 100:
-            self._messages.clear()
-        key = host + b" " + tag
-        if key not in self._messages:
-            self._messages[key] = Messages(host, tag, self._formats)
-        return self._messages[key]
+    def _read(self, messages: Messages, block: bytes) -> Batch | None:
+        step = messages.jobs.groups + 1
+        parts = messages.jobs.split(block)
+        columns = {name: parts[place::step] for name, place in messages.jobs.groupindex.items()}
+        return _Look(messages, self.reader, self._clock, columns).read(parts[::step])
+
+    def _known(self, like: re.Match[bytes]) -> Messages:
+        digits = None if like["iso"] is None else len(like["fraction"] or b"")
+        shape = Shape(digits, like["zone"] or b"", like["host"], like["tag"])
+        if shape not in self._messages:
+            if len(self._messages) > 100:
+                self._messages.clear()
+            self._messages[shape] = Messages(shape, self._formats)
+        return self._messages[shape]
+
+
+class _Numbers(dict[bytes, float]):
+    """Minutes and seconds as they stand in stamps."""
+
+    def __missing__(self, digits: bytes) -> float:
+        raise NoStamp(digits)
+
+
+_NUMBERS = _Numbers({b"%02d" % number: float(number) for number in range(60)})
+
+
+class _Minutes(dict[bytes, float]):
+    """When each minute begins. The clock is asked for each hour, in order."""
+
+    def __init__(self, clock: Clock, zone: bytes) -> None:
+        self._clock = clock
+        self._zone = zone
+        self._hours: dict[bytes, float] = {}
+
+    def __missing__(self, minute: bytes) -> float:
+        after = 60 * _NUMBERS[minute[-2:]]
+        hour = self._hours.get(minute[:-2])
+        if hour is None:
+            hour = self._hours[minute[:-2]] = self._clock.minute(minute, self._zone) - after
+        self[minute] = hour + after
+        return hour + after
+
+
+class _Shares(dict[tuple[bytes, bytes], int]):
+    """The number of the share that a start belongs to, by its user and what it says."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+        self._numbers: dict[tuple[object, str], int] = {}
+        self.all: list[Share] = []
+
+    def __missing__(self, key: tuple[bytes, bytes]) -> int:
+        number = self[key] = self.number(Op.START, *key)
+        return number
+
+    def number(self, op: Op, user: bytes, said: bytes) -> int:
+        """That of a start or an end."""
+        event = self._messages.of(op, user, said)
+        if event is None or event.subject is None:
+            raise _Unsure
+        number = self._numbers.setdefault((event.subject, event.source), len(self.all))
+        if number == len(self.all):
+            by_text = said.startswith(b"(") and event.detail != ENDLESS
+            self.all.append(
+                Share(subject=event.subject, source=event.source, pairing=Pairing.GOOD if by_text else Pairing.EXACT)
+            )
+        return number
+
+
+class _Runs(NamedTuple):
+    """Columns: time and share of each start; share, start and end of each closed run. `pids` have logged those ends."""
+
+    at: list[float]
+    whose: list[int]
+    closed: list[int]
+    begun: list[float]
+    ended: list[float]
+    pids: bytes
 
 
 class _Look:
     """One block."""
 
-    def __init__(self, messages: Messages, reader: SyslogReader, clock: Clock, like: re.Match[bytes]) -> None:
+    def __init__(self, messages: Messages, reader: SyslogReader, clock: Clock, columns: dict[str, list[bytes]]) -> None:
         self._messages = messages
         self._reader = reader
         self._clock = clock
-        self._zone = like["zone"]
-        self._first = self._latest = (like["stamp"] + like["zone"], clock.seconds(like["stamp"] + like["zone"]))
-        self._numbers: dict[tuple[object, str], int] = {}
-        self._used: list[Message] = []
-        self.shares: list[Share] = []
-        self.begun: list[float] = []
-        self.whose: list[int] = []
-        self.pids: list[bytes] = []
-        self.left: list[Row] = []
-        self.events: list[tuple[int, int, Event]] = []
-        self._alive: dict[object, Row] = {}
-        """The latest start without an end: by logger where a key joins both, else by the number of the share."""
-        self._crowds: dict[object, _Crowd] = {}
-        self._strays: list[tuple[int, Row]] = []
-        """Ends by text that met no start, each with the number of its share; the place is that of the next start."""
-        self._sessions: list[Row] = []
+        self._of = columns
+        self._shares = _Shares(messages)
+        self._times: list[float] = []
+        self._left: list[tuple[int, int, int, Event]] = []
+        """Number of the line, 0 for what stands before it, place among the starts, event."""
         self._touched: set[bytes] = set()
 
-    def read(self, block: bytes) -> Batch | None:
-        """The block in short, or None when that is of no use."""
-        try:
-            last = self._lines(self._messages.pattern(self._zone).findall(block))
-            return self._batch(last)
-        finally:
-            for message in self._used:
-                message.number = -1
-
-    def _lines(self, rows: list[tuple[bytes, ...]]) -> float:
-        """All lines; the loop is written for speed: most of them are starts and ends that fit."""
-        plain, numbered, learn = self._messages.plain.get, self._messages.numbered.get, self._messages.learn
-        alive, crowds, touched, shares = self._alive, self._crowds, self._touched, self.shares
-        began, belongs, ended = self.begun.append, self.whose.append, self.pids.append
-        minute, seconds, base, at, place = b"none", b"", 0.0, -inf, 0
-        for number, (stamp, second, pid, verb, child, rest, line) in enumerate(rows):
-            if second != seconds or stamp != minute:
-                if not stamp:
-                    at, seconds = self._line(number, at, line), b""
-                    continue
-                base = base if stamp == minute else self._clock.minute(stamp, self._zone)
-                before, at, minute, seconds = at, base + float(second), stamp, second
-                self._latest = stamp + b":" + second + self._zone, at
-                if at < before:
-                    raise _Unsure
-            message = (numbered if child else plain)((verb, rest)) or learn(verb, child, rest)
-            kind = message.kind
-            if kind > _END:
-                self._rare((number, place, at, message, pid, child), verb, rest)
-                continue
-            share = message.number if message.number >= 0 else self._share(message)
-            key = pid if child else share
-            if kind <= _START:
-                began(at)
-                belongs(share)
-                if kind:
-                    if key in alive:
-                        self._beside(key, child)
-                    alive[key] = (number, place, at, message, pid, child)
-                place += 1
-                continue
-            start = alive.pop(key, None)
-            if start is None or start[5] != child or pid in touched or key in crowds:
-                self._unpaired(key, start, (number, place, at, message, pid, child))
-                continue
-            shares[share].starts.append(start[2])
-            shares[share].ends.append(at)
-            ended(pid)
-        return at
-
-    def _share(self, message: Message) -> int:
-        """The number of the message's share, from now on."""
-        subject, source = message.event.subject, message.event.source
-        number = self._numbers.get((subject, source))
-        if number is None:
-            if subject is None:
-                raise _Unsure
-            number = self._numbers[subject, source] = len(self.shares)
-            self.shares.append(Share(subject=subject, source=source))
-        if message.kind in (Kind.START, Kind.END):
-            self.shares[number].pairing = Pairing.GOOD
-        message.number = number
-        self._used.append(message)
-        return number
-
-    def _beside(self, key: object, child: bytes) -> None:
-        """A start while another of the same key is alive."""
-        before = self._alive[key]
-        if not child:
-            crowd = self._crowds.setdefault(key, _Crowd())
-            crowd.rows.append(before)
-            crowd.waiting += 1
-        elif before[5] == child:
+    def read(self, chunks: list[bytes]) -> Batch | None:
+        """The block in short, or None when that is of no use; the chunks are what stands between the lines of jobs."""
+        numbered = any(self._of["child"]) or any(self._of["ended"])
+        named = set(self._of["pid"]) if numbered else set()
+        aside = lines_aside(chunks, self._messages, named)
+        if len(aside) > len(self._of["pid"]) + _FEW:
+            return None
+        self._times = self._read_times(aside)
+        if self._times != sorted(self._times):
             raise _Unsure
-        else:
-            self.left.append(before)  # the logger's number is used again, so the first will not end here
+        runs = self._by_number() if numbered else self._by_text()
+        self._left = [each for each in self._left if each[3].op not in _SESSIONS or self._is_needed(b"%d" % each[3].pid, named)]
+        if not runs.at or len(self._left) > len(runs.closed) + len(runs.at) // 2:
+            return None
+        bare = any(share.pairing is Pairing.GOOD for share in self._shares.all)
+        if bare and any(each[3].op in _SESSIONS for each in self._left):
+            return None  # they are paired by their sessions
+        return self._batch(runs, bare=bare)
 
-    def _unpaired(self, key: object, start: Row | None, end: Row) -> None:
-        """An end whose start is not sure, or that is not like any other."""
-        crowd = self._crowds.get(key)
-        if start is None:
-            self.left.append(end)
-            if isinstance(key, int):
-                self._strays.append((key, end))
-        elif crowd is not None and crowd.waiting:
-            crowd.rows.append(end)
-            crowd.waiting -= 1
-            self._alive[key] = start
-        elif start[5] != end[5]:
-            self._alive[key] = start
-            self.left.append(end)
-        else:
-            self.left += [*(crowd.rows if crowd else ()), start, end]
-            self._crowds.pop(key, None)
+    def _is_needed(self, pid: bytes, named: set[bytes]) -> bool:
+        """Whether a session is: not where its process names its job, unless that is not taken together."""
+        return pid not in named or pid in self._touched
 
-    def _rare(self, row: Row, verb: bytes, rest: bytes) -> None:
-        number, _, at, message, pid, child = row
-        if message.kind is Kind.OTHER:
-            text = verb + (b"[%s] " % child if child else b"") + rest
-            self._event(number, self._messages.other(at, pid, text), pid)
-        else:
-            self._sessions.append(row)
+    def _read_times(self, aside: list[Aside]) -> list[float]:
+        """When each job's line was written; the lines aside are read on the way, since clocks see stamps in order."""
+        begins = _Minutes(self._clock, self._messages.shape.zone).__getitem__
+        minutes: list[float] = []
+        done = 0
+        for number, line in aside:
+            minutes.extend(map(begins, self._of["minute"][done:number]))
+            done = number
+            self._read_aside(number, line)
+        minutes.extend(map(begins, self._of["minute"][done:]))
+        return list(map(add, minutes, map(float if self._messages.shape.digits else _NUMBERS.__getitem__, self._of["second"])))
 
-    def _line(self, number: int, before: float, line: bytes) -> float:
-        """A line of another shape or daemon; the time of its event, or that before it when it says nothing."""
+    def _read_aside(self, number: int, line: bytes) -> None:
+        """What is none of the many; it may forbid to take anything together."""
         event = self._reader.one(line)
         if event is None:
-            return before
-        if event.at < before or event.host != self._messages.host:
-            raise _Unsure
-        self._event(number, event, b"%d" % event.pid)
-        return event.at
-
-    def _event(self, number: int, event: Event | None, pid: bytes) -> None:
-        """What is none of the many; it may forbid to take anything together."""
-        if event is None:
             return
-        by_text = event.op in (Op.START, Op.END) and event.key is None and event.detail != ENDLESS
-        if event.op in _UNSURE or by_text:
+        ends_by_text = event.op is Op.END and event.key is None
+        if event.host != self._messages.shape.host or event.op in _UNSURE or event.op is Op.START or ends_by_text:
             raise _Unsure
         if event.op in _TOUCHING:
-            self._touched.add(pid)
-        self.events.append((number, -1, event))
+            self._touched.add(b"%d" % event.pid)
+        self._left.append((number, 0, -1, event))
 
-    def _batch(self, last: float) -> Batch | None:
-        by_text = [share for share in self.shares if share.pairing is Pairing.GOOD]
-        rows = [*self.left, *self._sessions_left(), *self._waiting(last)]
-        closed = sum(len(share.starts) for share in self.shares)
-        if not self.begun or len(rows) > closed + len(self.begun) // 2:
-            return None
-        if by_text and any(row[3].kind in (Kind.OPENED, Kind.CLOSED) for row in rows):
-            return None  # they are paired by their sessions
-        left = sorted([*map(restored, rows), *self.events], key=lambda each: each[0])
+    def _lines(self, what: str, child: str) -> Lines:
+        """Those that have this, and all of them a number."""
+        chosen = self._of[what]
+        rows = list(compress(count(), chosen))
+        times, pids = list(compress(self._times, chosen)), list(compress(self._of["pid"], chosen))
+        children = list(filter(None, self._of[child]))
+        if len(children) != len(rows):
+            raise _Unsure
+        return Lines(rows, times, pids, children)
+
+    def _keep(self, row: int, place: int = -1) -> None:
+        """A job's line that stays an event; of an end with a number, nobody asks for the text."""
+        of, op = self._of, Op.START if place >= 0 else Op.END
+        number = of["child"][row] or of["ended"][row]
+        pid, child = int(of["pid"][row]), int(number or 0)
+        event = self._messages.of(op, of["user"][row], of["began"][row] or of["finished"][row] or b" ")
+        if event is None:
+            raise _Unsure
+        event = event._replace(at=self._times[row], key=(pid, child) if number else None, pid=pid, child=child)
+        self._left.append((row, 1, place, event))
+
+    def _by_number(self) -> _Runs:
+        """Runs whose ends are joined to their starts by process numbers."""
+        if any(self._of["finished"]):
+            raise _Unsure
+        starts = self._lines("began", "child")
+        texts = zip(compress(self._of["user"], self._of["began"]), filter(None, self._of["began"]), strict=True)
+        whose = list(map(self._shares.__getitem__, texts))
+        ends, places, waiting, strays = joined(starts, self._lines("ended", "ended"), self._touched)
+        for place in waiting:
+            self._keep(starts.row[place], place)
+        for row in strays:
+            self._keep(row)
+        closed = [whose[place] for place in places], [starts.at[place] for place in places], ends.at
+        return _Runs(starts.at, whose, *closed, b" ".join(ends.pid))
+
+    def _by_text(self) -> _Runs:
+        """Runs whose ends are known by their text alone."""
+        runs = _Runs([], [], [], [], [], b"")
+        lines: dict[int, list[Line]] = {}
+        columns = (self._of[name] for name in ("user", "began", "finished"))
+        for row, (user, began, finished) in enumerate(zip(*columns, strict=True)):
+            if not began:
+                lines.setdefault(self._shares.number(Op.END, user, finished), []).append((row, -1))
+                continue
+            number = self._shares[user, began]
+            lines.setdefault(number, []).append((row, len(runs.at)))
+            runs.at.append(self._times[row])
+            runs.whose.append(number)
+        for number, share in enumerate(self._shares.all):
+            if share.pairing is Pairing.GOOD:
+                self._alternate(number, share, lines[number], runs)
+        return runs
+
+    def _alternate(self, number: int, share: Share, lines: list[Line], runs: _Runs) -> None:
+        pairs, left, leading = alternating(lines)
+        share.alive = leading if pairs else None
+        for start, end in pairs:
+            runs.closed.append(number)
+            runs.begun.append(self._times[start])
+            runs.ended.append(self._times[end])
+        for row, place in self._findable(left):
+            self._keep(row, place)
+
+    def _findable(self, left: list[Line]) -> Iterator[Line]:
+        """Of many starts of one subject without any end, those that an end may still find, or a session."""
+        old = len(left) - LONGEST_QUEUE if all(place >= 0 for _, place in left) else 0
+        since = self._times[-1] - APART
+        return (line for number, line in enumerate(left) if number >= old or self._times[line[0]] >= since)
+
+    def _batch(self, runs: _Runs, *, bare: bool) -> Batch:
+        shares = self._shares.all
+        _count(shares, runs)
+        left = sorted(self._left, key=itemgetter(0, 1))
         return Batch(
-            host=self._messages.host,
-            first=min([self.begun[0], *(each[2].at for each in left[:1])]),
-            last=last,
-            shares=self.shares,
-            begun=self.begun,
-            whose=self.whose,
-            left=[each[1:] for each in left],
-            met=self._met(),
-            pids=self.pids,
-            bare=bool(by_text),
-            stamps=(self._first, self._latest),
+            host=self._messages.shape.host,
+            first=min([runs.at[0], *(each[3].at for each in left[:1])]),
+            last=max([self._times[-1], *(each[3].at for each in left[-1:])]),
+            shares=shares,
+            begun=array("d", runs.at),
+            whose=array("I", runs.whose),
+            left=[each[2:] for each in left],
+            met=list(_met(runs)),
+            pids=runs.pids,
+            bare=bare,
+            stamps=tuple((self._stamp(row), self._times[row]) for row in (0, -1)),
         )
 
-    def _sessions_left(self) -> list[Row]:
-        """Sessions of which no command is known here that needs none, since it is logged by their own process."""
-        if not self._sessions:
-            return []
-        keyed = {*self.pids, *self._alive.keys(), *(row[4] for row in self.left if row[5])}
-        return [row for row in self._sessions if row[4] not in keyed or row[4] in self._touched]
+    def _stamp(self, row: int) -> bytes:
+        return self._of["minute"][row] + b":" + self._of["second"][row] + self._messages.shape.zone
 
-    def _waiting(self, last: float) -> list[Row]:
-        """Starts without an end; of many of one subject without any, those that an end may still find."""
-        self._expect()
-        ended = {key for key, _ in self._strays}
-        rows = list(self._alive.values())
-        for key, crowd in self._crowds.items():
-            share = self.shares[cast("int", key)]
-            many = not share.starts and key not in ended and crowd.waiting == len(crowd.rows)
-            old = crowd.rows[: 1 - LONGEST_QUEUE] if many else []
-            rows += [row for row in old if row[2] >= last - APART]
-            rows += crowd.rows[len(old) :]
-        return rows
 
-    def _expect(self) -> None:
-        """Notes for each share with closed runs how many of it must have been alive before: those that end first."""
-        first: dict[int, int] = {}
-        if self._strays:
-            first = {share: place for place, share in reversed(list(enumerate(self.whose)))}
-        leading = Counter(share for share, row in self._strays if row[1] <= first.get(share, row[1]))
-        for number, share in enumerate(self.shares):
-            if share.pairing is Pairing.GOOD and share.starts:
-                share.alive = leading[number]
+def _count(shares: list[Share], runs: _Runs) -> None:
+    """Notes for each share its starts, and what is known of its closed runs."""
+    for number, times in Counter(runs.whose).items():
+        shares[number].count = times
+    begun: list[list[float]] = [[] for _ in shares]
+    seconds: list[list[float]] = [[] for _ in shares]
+    ended = [0.0] * len(shares)
+    for number, start, end in zip(runs.closed, runs.begun, runs.ended, strict=True):
+        begun[number].append(start)
+        seconds[number].append(end - start)
+        ended[number] = end
+    for share, starts, lasted, end in zip(shares, begun, seconds, ended, strict=True):
+        if starts:
+            share.ended, share.seconds = end, Counter(lasted)
+            share.slope.add(starts, lasted)
 
-    def _met(self) -> list[tuple[int, float, float]]:
-        """The closed runs that lived at the next start after their own."""
-        moments = list(dict.fromkeys(self.begun))
-        following = dict(pairwise(moments))
-        return [
-            (number, start, end)
-            for number, share in enumerate(self.shares)
-            for start, end in zip(share.starts, share.ends, strict=True)
-            if end > following.get(start, inf)
-        ]
+
+def _met(runs: _Runs) -> Iterator[tuple[int, float, float]]:
+    """The closed runs that lived at the next start after their own."""
+    moments = list(dict.fromkeys(runs.at))
+    following = dict(pairwise(moments))
+    nexts = map(following.get, runs.begun, repeat(inf))
+    return (each[:3] for each in zip(runs.closed, runs.begun, runs.ended, nexts, strict=False) if each[2] > each[3])

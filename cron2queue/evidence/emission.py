@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from itertools import chain
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.blocks import Limits, Tale, blocks
@@ -91,14 +92,11 @@ def _file(
 ) -> Iterator[list[Event] | Batch]:
     account = _Account(file=file, clock=clock.afresh(), look=look)
     condenser: Condenser | None = None
-    for reader, block in _blocks(file, clock, stamps, formats, look, together=together):
-        if isinstance(block, bytes):
-            account.block(reader, block)
-            if together and condenser is None and isinstance(reader, SyslogReader):
-                condenser = Condenser(reader, formats, clock)
-            read = _in_short(condenser, clock, block) or reader.events(block)
-        else:
-            read = block
+    for reader, block, batch in _blocks(file, clock, stamps, formats, look, together=together):
+        account.block(reader, block)
+        if together and condenser is None and isinstance(reader, SyslogReader):
+            condenser = Condenser(reader, formats, clock)
+        read = batch or _in_short(condenser, clock, block) or reader.events(block)
         if isinstance(read, Batch):
             account.reached(read.first, read.last, starts=True)
             yield read
@@ -120,23 +118,23 @@ def _in_short(condenser: Condenser | None, clock: Clock, block: bytes) -> Batch 
 
 def _blocks(
     file: LogFile, clock: Clock, stamps: Sequence[bytes | None], formats: Formats, look: Look, *, together: bool
-) -> Iterator[tuple[Reader, bytes | Batch]]:
-    """The file's blocks and who reads them; those of a large syslog are sieved first, or made by several."""
+) -> Iterator[tuple[Reader, bytes, Batch | None]]:
+    """The file's blocks and who reads them; a large syslog is sieved first, or told in short by helpers."""
     reading = blocks(file, look.tale, look.limits)
     block = next(reading, None)
     if block is None:
         return
     reader = reader_of(block, formats, clock)
-    fewer: Iterator[bytes | Batch] | None = None
-    if isinstance(reader, SyslogReader) and worth_sieving(file, stamps):
-        many = together and worth_help(file)
-        fewer = helped(file, clock, stamps, reader, look.tale) if many else sieved(file, look.tale)
-    if fewer is None:
-        yield reader, block
-        fewer = reading
-    else:
-        reading.close()
-    yield from ((reader, each) for each in fewer)
+    every: Iterator[bytes] = chain((block,), reading)
+    if isinstance(reader, SyslogReader):
+        fewer = sieved(file, look.tale) if worth_sieving(file, stamps, block) else None
+        if fewer is not None:
+            reading.close()
+            every = fewer
+        if together and worth_help(file, block, formats, clock):
+            yield from ((reader, *each) for each in helped(every, clock, reader))
+            return
+    yield from ((reader, each, None) for each in every)
 
 
 @dataclass(slots=True, kw_only=True)

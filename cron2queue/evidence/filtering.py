@@ -11,15 +11,25 @@ from typing import IO, cast
 
 from cron2queue.evidence.blocks import BLOCK, Tale, whole_lines
 from cron2queue.evidence.inputs import LogFile, NotALog, is_plain, opened, pieces
+from cron2queue.evidence.messages import MARKS
 
 SMALLEST = 16 << 20
-_MARKS = ("CRON", "cron", "Cron]")
-"""One of them stands in each line that a format can read."""
+_PROBED = 64 << 10
+_MOST_LINES = 0.7
 
 
-def worth_sieving(file: LogFile, stamps: Sequence[bytes | None]) -> bool:
-    """Whether grep can help: the file is large, plain, and nowhere long without a line's beginning (grep holds whole lines)."""
-    if file.live or file.size < SMALLEST:
+def share_of_cron(block: bytes) -> float:
+    """Which share of lines names cron, in the beginning of a block."""
+    lines = block[:_PROBED].split(b"\n")
+    return sum(any(mark in line for mark in MARKS) for line in lines) / len(lines)
+
+
+def worth_sieving(file: LogFile, stamps: Sequence[bytes | None], block: bytes) -> bool:
+    """Whether grep can help: the file is large, plain, and nowhere long without a line's beginning (grep holds whole lines).
+
+    Where most lines of the first block name cron, it leaves too few out.
+    """
+    if file.live or file.size < SMALLEST or share_of_cron(block) > _MOST_LINES:
         return False
     misses = [stamp is None for stamp in stamps]
     endless = any(all(misses[place : place + 3]) for place in range(len(misses)))
@@ -30,7 +40,7 @@ def sieved(file: LogFile, tale: Tale) -> Iterator[bytes] | None:
     """Blocks of the lines that name cron; None when grep does not work here."""
     try:
         source = opened(file)
-        words = ["grep", "-aF", *(word for mark in _MARKS for word in ("-e", mark))]
+        words = ["grep", "-aF", *(word for mark in MARKS for word in ("-e", mark.decode()))]
         running = subprocess.Popen(
             words,
             stdin=source,

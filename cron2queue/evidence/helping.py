@@ -1,14 +1,16 @@
-"""Large plain logs that are cron's throughout are read by helpers: processes of their own, each with every n-th piece.
+"""Large logs are read by helpers: processes of their own, to which the blocks are handed in turn.
 
-A helper makes batches (see condensing.py), and says of a piece that it has none when it is not sure; that one is read here.
-The times in a batch are checked against our own clock, which has seen the whole file, so that all is as if read in one go.
+A helper makes batches (see condensing.py), and says of a block that it has none when it is not sure; that one is read here.
+The times in a batch are checked against our own clock, which sees the whole file, so that all is as if read in one go.
 """
 
 import gc
+import mmap
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import datetime, tzinfo
 from functools import partial
@@ -17,154 +19,135 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple, cast
 
 from cron2queue.evidence.batch import Batch
-from cron2queue.evidence.blocks import LONGEST_LINE, MARK, Tale, cleaned
-from cron2queue.evidence.condensing import Condenser, is_dense, reread
-from cron2queue.evidence.inputs import LogFile, NotALog, is_plain, opened
+from cron2queue.evidence.blocks import BLOCK
+from cron2queue.evidence.condensing import Condenser, reread
+from cron2queue.evidence.filtering import share_of_cron
+from cron2queue.evidence.inputs import LogFile, is_plain
 from cron2queue.evidence.reading import Formats, SyslogReader, new_formats
-from cron2queue.evidence.sampling import step_of
-from cron2queue.evidence.stamps import Clock, NoStamp
+from cron2queue.evidence.stamps import Clock, NoStamp, stamp_of
 
-SMALLEST = 64 << 20
-PIECE = 1 << 20
-_PROBES = 8
-_PROBED = 32 << 10
-_MOST = 4
+SMALLEST = 32 << 20  # bytes of lines that name cron
+_ROOM = 2 * BLOCK
+_MOST = 3
+_USUAL_RATIO = 10  # of compression
 _PROGRAM = "import sys; from cron2queue.evidence.helping import help_with; help_with(*map(int, sys.argv[1:]))"
 
 
-class Piece(NamedTuple):
-    """The lines that begin between two places of a file, and the year of the first of them."""
-
-    start: int
-    end: int
-    year: int
-
-
 class Task(NamedTuple):
-    """What a helper has to do."""
+    """What a helper has to know."""
 
     zone: tzinfo
     newest: datetime
-    pieces: tuple[Piece, ...]
 
 
-def lines_of(piece: Piece, descriptor: int) -> tuple[bytes, bool]:
-    """The lines of a piece, as blocks.py gives them, and whether the last of them was so long that it was cut."""
-    end = piece.end - piece.start
-    data = os.pread(descriptor, end + LONGEST_LINE, piece.start)
-    if not piece.start:
-        data, end = b"\n" + data.removeprefix(MARK), end + 1 - len(MARK) * data.startswith(MARK)
-    first, last = data.find(b"\n", 0, end), data.find(b"\n", end)
-    if first < 0:
-        return b"", False
-    return cleaned(data[first : last if last >= 0 else len(data)]).rstrip(b"\n"), last < 0 and len(data) >= end + LONGEST_LINE
+def help_with(tasks: int, answers: int, room: int) -> None:
+    """The helper, which has three descriptors: answers each block in the shared room with a batch, or None.
 
-
-def help_with(number: int, log: int) -> None:
-    """The helper: answers each piece of the task that comes over a descriptor with a batch, or None; `log` is the open file."""
+    It is asked with the year of the block's first line, and the block's size.
+    """
     gc.disable()  # the millions of small tuples hold no rings
-    ours = Connection(number)
+    asked, answering = Connection(tasks, writable=False), Connection(answers, readable=False)
     with suppress(EOFError, OSError, KeyboardInterrupt):
-        task = cast("Task", ours.recv())
+        task = cast("Task", asked.recv())
         formats, clock = Formats(new_formats()), Clock(task.zone, task.newest.year, task.newest)
         condenser = Condenser(SyslogReader(formats, clock), formats, clock)
-        for piece in task.pieces:
-            clock.begin(piece.year)
-            block, was_cut = lines_of(piece, log)
-            ours.send(None if was_cut else condenser.batch(block))
+        with mmap.mmap(room, _ROOM, access=mmap.ACCESS_READ) as text:
+            while True:
+                year, size = asked.recv()
+                clock.begin(year)
+                answering.send(condenser.batch(text[:size]))
 
 
-def worth_help(file: LogFile) -> bool:
-    """Whether the file is large, plain and dense, and there is a processor to spare."""
-    if file.live or file.size < SMALLEST or not _helpers() or not is_plain(file):
+def worth_help(file: LogFile, block: bytes, formats: Formats, clock: Clock) -> bool:
+    """Whether much is to be read that can be told in short, going by the first block, and a processor is to spare."""
+    size = file.size * share_of_cron(block) * (1 if is_plain(file) else _USUAL_RATIO)
+    if size < SMALLEST or not helpers():
         return False
-    with suppress(OSError, NotALog), opened(file) as raw:
-        places = range(0, file.size - _PROBED, file.size // _PROBES)
-        return all(is_dense(os.pread(raw.fileno(), _PROBED, place)) for place in places)
-    return False
+    fresh = clock.afresh()
+    return Condenser(SyslogReader(formats, fresh), formats, fresh).batch(block) is not None
 
 
-def _helpers() -> int:
-    return (
-        min(len(os.sched_getaffinity(0)), _MOST) if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1 else 0
-    )
+def helpers() -> int:
+    """How many may be at work; none where there is but one processor."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return min(processors + 1, _MOST) if processors > 1 else 0
 
 
-def helped(
-    file: LogFile, clock: Clock, stamps: Sequence[bytes | None], reader: SyslogReader, tale: Tale
-) -> Iterator[Batch | bytes]:
-    """The file's blocks in order, most of them in short; the first and the last are always whole."""
-    pieces = tuple(_pieces(file, clock, stamps))
+def helped(reading: Iterable[bytes], clock: Clock, reader: SyslogReader) -> Iterator[tuple[bytes, Batch | None]]:
+    """The blocks in order, most of them in short."""
+    most, walking = helpers(), clock.afresh()
+    busy: deque[tuple[_Helper, bytes]] = deque()
     with ExitStack() as cleanup:
-        log = cleanup.enter_context(opened(file)).fileno()
-        count = _helpers()
-        theirs = [_started(log, clock, pieces[1:-1][number::count], cleanup) for number in range(count)]
-        for number, piece in enumerate(pieces):
-            inner = 0 < number < len(pieces) - 1
-            batch = _answer(theirs[(number - 1) % count]) if inner else None
-            tale.bytes_read += min(piece.end, file.size) - piece.start
-            before = clock.state()
-            read = partial(_read, piece, log, tale)
-            if batch is not None and _agrees(batch, clock):
-                batch.events = partial(reread, reader, clock, before, read)
-                yield batch
-                continue
-            clock.restore(before)
-            if block := read():  # no line may begin in a piece
-                yield block
-
-
-def _read(piece: Piece, descriptor: int, tale: Tale) -> bytes:
-    block, was_cut = lines_of(piece, descriptor)
-    tale.long_lines += was_cut
-    return block
-
-
-def _pieces(file: LogFile, clock: Clock, stamps: Sequence[bytes | None]) -> Iterator[Piece]:
-    """All of the file; the years are those of a clock that sees the samples only, which is enough to know the year."""
-    walking, step, year, seen = clock.afresh(), step_of(file.size), clock.year, 0
-    for start in range(0, file.size, PIECE):
-        while seen <= start // step and seen < len(stamps):
+        for block in reading:
+            done: tuple[Batch | None, bytes] | None = None
+            if len(busy) < most:
+                helper = _Helper(clock, cleanup)
+            else:
+                helper, before = busy.popleft()
+                done = helper.answer(), before
             with suppress(NoStamp):
-                walking.seconds(stamps[seen] or b"")
-                year = walking.year
-            seen += 1
-        yield Piece(start, start + PIECE, year)
+                walking.seconds(stamp_of(block[1:80]) or b"")
+            helper.ask(walking.year, block)
+            busy.append((helper, block))
+            if done is not None:
+                yield _checked(*done, clock, reader)
+        for helper, block in busy:
+            yield _checked(helper.answer(), block, clock, reader)
 
 
-def _started(log: int, clock: Clock, pieces: tuple[Piece, ...], cleanup: ExitStack) -> Connection | None:
-    """A helper at work; None when none can be had."""
-    ours, theirs = Pipe()
-    cleanup.callback(ours.close)
-    with theirs:
-        try:
-            helper = subprocess.Popen(
-                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno()), str(log)],
-                pass_fds=(theirs.fileno(), log),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            cleanup.callback(helper.wait)
-            cleanup.callback(helper.terminate)
-            ours.send(Task(clock.zone, clock.newest, pieces))
-        except Exception:  # a zone that cannot be sent, no room for a process: all is read here instead
-            return None
-    return ours
-
-
-def _answer(theirs: Connection | None) -> Batch | None:
-    if theirs is None:
-        return None
-    try:
-        return cast("Batch | None", theirs.recv())
-    except (EOFError, OSError):  # it is gone
-        return None
+def _checked(batch: Batch | None, block: bytes, clock: Clock, reader: SyslogReader) -> tuple[bytes, Batch | None]:
+    """The batch only where the helper's clock went as ours, which now goes on from the batch's last line."""
+    before = clock.state()
+    if batch is None or not _agrees(batch, clock):
+        clock.restore(before)
+        return block, None
+    batch.events = partial(reread, reader, clock, before, lambda: block)
+    return block, batch
 
 
 def _agrees(batch: Batch, clock: Clock) -> bool:
-    """Whether the helper's clock went as ours, which now goes on from the batch's last line."""
     try:
         return all(clock.seconds(stamp) == at for stamp, at in batch.stamps)
     except NoStamp:
         return False
+
+
+class _Helper:
+    """A helper at work. Where none can be had, or it is gone, it has no answers: all is read here instead."""
+
+    def __init__(self, clock: Clock, cleanup: ExitStack) -> None:
+        their_tasks, self._tasks = Pipe(duplex=False)
+        self._answers, their_answers = Pipe(duplex=False)
+        self._is_asked = False
+        room = os.memfd_create("cron2queue", os.MFD_CLOEXEC)
+        os.truncate(room, _ROOM)
+        self._room = cleanup.enter_context(mmap.mmap(room, _ROOM))
+        cleanup.callback(self._tasks.close)
+        cleanup.callback(self._answers.close)
+        with their_tasks, their_answers, os.fdopen(room):
+            theirs = their_tasks.fileno(), their_answers.fileno(), room
+            with suppress(Exception):  # no room for a process, or a zone that cannot be sent
+                helper = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _PROGRAM, *map(str, theirs)],
+                    pass_fds=theirs,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+                cleanup.callback(helper.wait)
+                cleanup.callback(helper.terminate)
+                self._tasks.send(Task(clock.zone, clock.newest))
+
+    def ask(self, year: int, block: bytes) -> None:
+        """For a batch of this block, after the one before was answered."""
+        with suppress(OSError):
+            self._is_asked = len(block) <= _ROOM
+            if self._is_asked:
+                self._room[: len(block)] = block
+                self._tasks.send((year, len(block)))
+
+    def answer(self) -> Batch | None:
+        """What it makes of the block that it was given."""
+        with suppress(EOFError, OSError):
+            return cast("Batch | None", self._answers.recv()) if self._is_asked else None
+        return None

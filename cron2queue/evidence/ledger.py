@@ -1,8 +1,9 @@
 """Keeps the account of all runs: by entry, between entries, and of what belongs to none."""
 
+from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from math import inf
 from typing import cast
 
@@ -177,44 +178,40 @@ class Ledger:
     def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
         """All starts of a batch, those that wait for their ends by their places; only while nobody listens."""
         tallies = [self._tally_of(share.subject) for share in batch.shares]
-        times, whose = batch.begun, batch.whose
-        column: list[Started | Tally | None] = [tallies[number] for number in whose]
-        if _RECORDED in tallies:
-            kept = [place for place, tally in enumerate(column) if tally is not _RECORDED]
-            times, whose = [times[place] for place in kept], [whose[place] for place in kept]
-        if not times:
-            return
-        self._count_all(times, whose, tallies, batch)
+        times, column = list(batch.begun), cast("list[Started | Tally | None]", [tallies[number] for number in batch.whose])
         for place, start in waiting.items():
-            tally = column[place]
-            if tally is not _RECORDED:
-                start.tally, column[place] = tally, start if tally is not None else None
-        pairs = [(at, each) for at, each in zip(batch.begun, column, strict=True) if each is not None and each is not _RECORDED]
-        if pairs:
-            self.meetings.add_all([at for at, _ in pairs], [each for _, each in pairs])
+            if column[place] not in (None, _RECORDED):
+                start.tally, column[place] = column[place], start
+        self._count_all(batch, tallies)
+        if None in tallies or _RECORDED in tallies:
+            known = [each not in (None, _RECORDED) for each in column]
+            times, column = list(compress(times, known)), list(compress(column, known))
+        if times:
+            self.meetings.add_all(times, cast("list[Started | Tally]", column))
 
-    def _count_all(self, times: list[float], whose: list[int], tallies: list[Tally | None], batch: Batch) -> None:
-        """These starts, none of which a recording has, too."""
-        self.first, self.last = min(self.first, times[0]), max(self.last, times[-1])
-        self.active_hours.update(_hours(times))
-        self.runs += len(times)
-        latest: dict[int, float] | None = None
-        for number, count in sorted(Counter(whose).items()):
-            tally, share = tallies[number], batch.shares[number]
-            if tally is not None:
-                self.matched += count
-                tally.start_all(count, share.source)
+    def _count_all(self, batch: Batch, tallies: list[Tally | None]) -> None:
+        """All starts of a batch, and its closed runs, of which none is counted that a recording has, too."""
+        times = batch.begun
+        if _RECORDED in tallies:
+            times = array("d", (at for at, number in zip(times, batch.whose, strict=True) if tallies[number] is not _RECORDED))
+        if times:
+            self.first, self.last = min(self.first, times[0]), max(self.last, times[-1])
+            self.active_hours.update(_hours(times))
+        latest = dict(zip(batch.whose, batch.begun, strict=True)) if None in tallies else {}
+        for number, (tally, share) in enumerate(zip(tallies, batch.shares, strict=True)):
+            if tally is _RECORDED:
                 continue
-            latest = latest or dict(zip(whose, times, strict=True))
-            self.strangers.add(share.subject, latest[number], count)
+            self.runs += share.count
+            if tally is not None:
+                self.matched += share.count
+                self.last = max(self.last, share.ended)
+                tally.take(share)
+            elif share.count:
+                self.strangers.add(share.subject, latest[number], share.count)
 
     def ended_all(self, batch: Batch) -> None:
-        """The closed runs of a batch."""
+        """The closed runs of a batch that lived when another began."""
         tallies = [self._tally_of(share.subject) for share in batch.shares]
-        for tally, share in zip(tallies, batch.shares, strict=True):
-            if tally is not None and tally is not _RECORDED and share.starts:
-                self.last = max(self.last, share.ends[-1])
-                tally.end_all(share.starts, share.ends, share.pairing)
         for number, begun, at in batch.met:
             tally = tallies[number]
             if tally is not None and tally is not _RECORDED and not tally.background:

@@ -128,6 +128,9 @@ class LogFormat:
     """The command in `jobs` stands behind its process's number: `([82] command)`; logger and number are the key."""
     endless: ClassVar[bool] = False
     """Ends are never logged."""
+    session: ClassVar[bytes] = b""
+    """How a message begins that opens or closes a PAM session (a regular expression): it is not needed where the process
+    that logged it names its job itself."""
     samples: ClassVar[tuple[Sample, ...]]
 
     def read(self, at: float, pid: int, text: bytes, fields: Fields) -> Event | None:

@@ -1,103 +1,97 @@
-"""The messages of one daemon on one host: each is understood once, and known again in all its lines."""
+"""The messages of one daemon on one host: how their lines look, and what they say; each is understood once."""
 
 import re
-from enum import IntEnum
+from typing import NamedTuple
 
-from cron2queue.evidence.log_format import ENDLESS, NO_FIELDS, Event, Op, Subjects
+from cron2queue.evidence.log_format import Event, Op, Subjects
 from cron2queue.evidence.reading import Formats
 
+MARKS = (b"CRON", b"cron", b"Cron]")
+"""One of them stands in each line that a format can read."""
 _MOST_MESSAGES = 5_000
-_NOTHING = Event(0.0, Op.REPORTS)
+_NEVER = rb"(?!)"
 
 
-class Kind(IntEnum):
-    """What is to be done with a line."""
+class Shape(NamedTuple):
+    """How the lines of a block begin: digits of the stamp's fraction (None: RFC 3164), the zone, and whose they are."""
 
-    ENDLESS = 0
-    KEYED_START = 1
-    START = 2
-    KEYED_END = 3
-    END = 4
-    OPENED = 5
-    CLOSED = 6
-    OTHER = 7
+    digits: int | None
+    zone: bytes
+    host: bytes
+    tag: bytes
 
+    @property
+    def stamp(self) -> bytes:
+        """A pattern that takes the stamp apart."""
+        if self.digits is None:
+            return rb"(?P<minute>.{12}):(?P<second>..)"
+        return rb"(?P<minute>\d{4}-.{11}):(?P<second>%s)" % (rb"[0-5]\d\.\d{%d}" % self.digits if self.digits else b"..")
 
-class Message:
-    """What all lines of one text have in common, and, while a block is read, the number of their share in it."""
+    @property
+    def width(self) -> int:
+        """How far the tag is from the end of the line before."""
+        return len(self.zone) + len(self.host) + self._stamp_width + 3
 
-    __slots__ = ("event", "kind", "number")
+    @property
+    def _stamp_width(self) -> int:
+        return 15 if self.digits is None else 19 + self.digits + bool(self.digits)
 
-    def __init__(self, kind: Kind, event: Event) -> None:
-        self.kind = kind
-        self.event = event
-        self.number = -1
-
-
-Row = tuple[int, int, float, Message, bytes, bytes]
-"""Number of the line, place among the starts, time, message, logger, child."""
+    def before(self, stamp: bytes = b"") -> bytes:
+        """A pattern of a line up to its tag, with the tag."""
+        return (stamp or rb".{%d}" % self._stamp_width) + re.escape(self.zone + b" " + self.host + b" " + self.tag)
 
 
 class Messages:
-    """The messages of one daemon on one host, by their text; each is asked for once. Bounded."""
+    """The messages of lines of one shape, by their text. Bounded."""
 
-    def __init__(self, host: bytes, tag: bytes, formats: Formats) -> None:
-        self.host = host
-        self.tag = tag
-        self.plain: dict[tuple[bytes, bytes], Message] = {}
-        self.numbered: dict[tuple[bytes, bytes], Message] = {}
+    def __init__(self, shape: Shape, formats: Formats) -> None:
+        self.shape = shape
         self._formats = formats
         self._subjects = Subjects()
-        self._pattern: dict[bytes, re.Pattern[bytes]] = {}
+        self._known: dict[tuple[Op, bytes, bytes], Event | None] = {}
+        verbs = formats.verbs(shape.tag)
+        self._verbs = {op: next((verb for verb, its in verbs.items() if its is op), b"") for op in (Op.START, Op.END)}
+        starts, ends = (verb or _NEVER for verb in self._verbs.values())
+        sessions = b"|".join(formats.sessions(shape.tag)) or _NEVER
+        tag, number = re.escape(shape.tag), rb"\[(?P<pid>\d{1,9}+)\]"
+        self.logger = re.compile(tag + number)
+        self.jobs = re.compile(
+            rb"%s(?<=\n%s)%s: \((?P<user>[^ )\n]{1,64}+)\) (?:" % (tag, shape.before(shape.stamp), number)
+            + rb"%s (?:\(\[(?P<child>\d{1,9}+)\]|)(?P<began>.++)|" % starts
+            + rb"%s (?:\(\[(?P<ended>\d{1,9}+)\] .*+" % ends
+            + rb"(?:\n%s\[(?P=pid)\]: (?:%s).*+)?+|(?P<finished>\(.*+)))" % (shape.before(), sessions)
+        )
+        """Takes the line of a job apart: a start, with the number of its child or without, or an end, by number or by text.
 
-    def pattern(self, zone: bytes) -> re.Pattern[bytes]:
-        """Takes each line apart: minute, seconds, logger, `(user) VERB (`, child and the rest; or the line as a whole."""
-        if zone not in self._pattern:
-            self._pattern[zone] = re.compile(
-                rb"\n(?:([A-Z].{11}|\d{4}-.{11}):([0-5]\d(?:\.\d{1,9})?)"
-                + re.escape(zone + b" " + self.host + b" " + self.tag)
-                + rb"\[(\d{1,9})\]: (\([^ )\n]{1,64}\) [A-Z]{3,6} \(|)(?:\[(\d{1,9})\] |)(.*)|(.*))"
-            )
-        return self._pattern[zone]
+        It begins with the tag, since what is rare is found fast, and takes the session along that is closed next. Groups
+        cost most of the time, so each is taken only where it is needed.
+        """
+        alike = (b"|" + re.escape(mark) for mark in MARKS if mark[:1] == shape.tag[:1] and mark != shape.tag)
+        self.sessions = re.compile(
+            rb"(%s(?:(?<=\n%s)%s: (?:%s).*+|)%s)" % (tag, shape.before(), number, sessions, b"".join(alike))
+        )
+        """Takes sessions from the tag on, and, without a process, whatever else has a mark that begins as the tag does."""
+        self.marks = tuple(mark for mark in MARKS if mark[:1] != shape.tag[:1])
+        """Those that are to be looked for besides."""
 
-    def learn(self, verb: bytes, child: bytes, rest: bytes) -> Message:
-        """The message of this text, which may be remembered."""
-        message = self._job(verb, child, rest) if verb else self._session(b"[%s] %s" % (child, rest) if child else rest)
-        if message is None:
-            return Message(Kind.OTHER, _NOTHING)
-        known = self.numbered if child else self.plain
-        if len(known) >= _MOST_MESSAGES:
-            known.clear()
-        known[verb, rest] = message
-        return message
+    def of(self, op: Op, user: bytes, said: bytes) -> Event | None:
+        """What a job's line says, by its user and what follows verb and child; None when it is no job.
 
-    def _job(self, verb: bytes, child: bytes, rest: bytes) -> Message | None:
-        user, _, word = verb[1:-2].partition(b") ")
-        job = self._formats.job(self.tag, word, child != b"")
-        if job is None or job[0] not in (Op.START, Op.END):
+        Behind a child stands a space, and else a bracket.
+        """
+        key = (op, user, said)
+        if key not in self._known:
+            if len(self._known) >= _MOST_MESSAGES:
+                self._known.clear()
+            self._known[key] = self._job(*key)
+        return self._known[key]
+
+    def _job(self, op: Op, user: bytes, said: bytes) -> Event | None:
+        numbered = said.startswith(b" ")
+        job = self._formats.job(self.shape.tag, self._verbs[op], numbered)
+        if job is None or not (numbered or said.startswith(b"(")):
             return None
-        op, source, detail = job
-        event = Event(0.0, op, None, self._subjects.of(user, rest), 0, 0, detail, self.host, source)
-        if child:
-            return Message(Kind.KEYED_START if op is Op.START else Kind.KEYED_END, event)
-        if op is Op.END:
-            return None if event.subject and event.subject.cut else Message(Kind.END, event)
-        return Message(Kind.ENDLESS if detail == ENDLESS else Kind.START, event)
-
-    def _session(self, text: bytes) -> Message | None:
-        event = self._formats.read(0.0, self.host, self.tag, 1, text, NO_FIELDS)
-        if event is None or event.op not in (Op.OPENED, Op.CLOSED):
-            return None
-        return Message(Kind.OPENED if event.op is Op.OPENED else Kind.CLOSED, event)
-
-    def other(self, at: float, pid: bytes, text: bytes) -> Event | None:
-        """What a message says that is none of the many."""
-        return self._formats.read(at, self.host, self.tag, int(pid), text, NO_FIELDS)
-
-
-def restored(row: Row) -> tuple[int, int, Event]:
-    """The event of a line."""
-    number, place, at, message, pid, child = row
-    logger, of = int(pid), int(child or 0)
-    key = (logger, of) if message.kind in (Kind.KEYED_START, Kind.KEYED_END) else None
-    return number, place if message.kind <= Kind.START else -1, message.event._replace(at=at, key=key, pid=logger, child=of)
+        subject = self._subjects.of(user, said[1:])
+        if op is Op.END and subject.cut and not numbered:
+            return None  # it may be the end of several
+        return Event(0.0, op, None, subject, 0, 0, job[2], self.shape.host, job[1])

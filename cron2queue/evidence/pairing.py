@@ -5,7 +5,7 @@ only one such command is alive); PAM sessions, whose ends are known and whose co
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol
 
 from cron2queue.evidence.batch import Batch
@@ -105,7 +105,7 @@ class Sessions(Protocol):
     def forget(self, pid: int) -> None:
         """No session is needed for this parent."""
 
-    def forget_all(self, pids: Iterable[int]) -> None:
+    def forget_all(self, pids: Sequence[bytes]) -> None:
         """No session is needed for these parents."""
 
     @property
@@ -162,7 +162,7 @@ class Pairer:
 
     def take_together(self, batch: Batch) -> bool:
         """A block in short; False when what is known from before may change what it says: it is to be taken as events."""
-        loggers = set(map(int, batch.pids))
+        loggers = batch.pids.split()
         if not self._holds(batch, loggers):
             return False
         self._sessions.forget_all(loggers)
@@ -177,12 +177,14 @@ class Pairer:
         self._found.ended_all(batch)
         return True
 
-    def _holds(self, batch: Batch, loggers: set[int]) -> bool:
+    def _holds(self, batch: Batch, loggers: Sequence[bytes]) -> bool:
         """Whether nothing from before the block belongs to what was taken together in it."""
         if batch.begun[0] < self._found.latest or (batch.bare and not self._sessions.unknown):
             return False
-        noted = {key[0] for key in self._by_key if isinstance(key, tuple)} | {pid for pid, _ in self._failed}
-        if not loggers.isdisjoint(noted) or not loggers.isdisjoint(self._wrote):
+        noted = (
+            {key[0] for key in self._by_key if isinstance(key, tuple)} | {pid for pid, _ in self._failed} | self._wrote.keys()
+        )
+        if not {b"%d" % pid for pid in noted}.isdisjoint(loggers):
             return False
         return all(
             share.alive == sum(not each.done for each in self._queued(share.subject))

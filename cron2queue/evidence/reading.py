@@ -60,6 +60,14 @@ class Formats:
                 return each.jobs[verb], each.name, ENDLESS if each.endless else None
         return None
 
+    def verbs(self, tag: bytes) -> dict[bytes, Op]:
+        """What `(user) VERB (command)` means with this tag, by the verb."""
+        return {verb: op for each in self.of_tag(tag) for verb, op in each.jobs.items()}
+
+    def sessions(self, tag: bytes) -> list[bytes]:
+        """How the messages of sessions begin with this tag."""
+        return [each.session for each in self.of_tag(tag) if each.session]
+
     def claiming(self, head: bytes) -> LogFormat | None:
         """The format that claims a whole file which begins so."""
         return next((each for each in self.all if each.claims(head)), None)
@@ -139,7 +147,8 @@ class SyslogReader:
 
     def _pattern(self, block: bytes) -> re.Pattern[bytes]:
         """A pattern for just the shape of this block's lines, where they look alike; it is several times faster."""
-        shapes = {_shape(block, place) for place in range(0, len(block), max(1, len(block) // _PROBES))}
+        places = (*range(0, len(block), max(1, len(block) // _PROBES)), len(block))  # the stamps may change at any line
+        shapes = {_shape(block, place) for place in places}
         shape = shapes.pop()
         if shapes or shape == 0:
             return self._any

@@ -30,13 +30,8 @@ def sampled(file: LogFile) -> list[bytes | None]:
     return _of_compressed(file)
 
 
-def step_of(size: int) -> int:
-    """How far apart the samples of a plain file of this size are, in bytes."""
-    return max(_STEP, size // _MOST)
-
-
 def _along(raw: IO[bytes], size: int) -> list[bytes | None]:
-    step = step_of(size)
+    step = max(_STEP, size // _MOST)
     found: list[bytes | None] = []
     for place in range(0, size, step):
         raw.seek(place)

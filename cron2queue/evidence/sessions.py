@@ -7,7 +7,7 @@ log, by the order of the lines. What must be so after that is good; the rest sta
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cron2queue.evidence.log_format import NO_ENDING, Ending
@@ -102,11 +102,10 @@ class SessionPairing:
             if not herd.sessions and not herd.starts:
                 self._gathering = {user: each for user, each in self._gathering.items() if each is not herd}
 
-    def forget_all(self, pids: Iterable[int]) -> None:
+    def forget_all(self, pids: Sequence[bytes]) -> None:
         """No session is needed for these parents."""
-        if self._open:
-            for pid in pids:
-                self.forget(pid)
+        for pid in {b"%d" % pid for pid in self._open}.intersection(pids):
+            self.forget(int(pid))
 
     def cut(self) -> None:
         """Nothing that runs now will be seen to end."""

@@ -1,63 +1,23 @@
 """Counts the runs of one entry as they come, in memory that does not grow with them."""
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from operator import mul, sub
 
+from cron2queue.evidence.batch import Share
 from cron2queue.evidence.emptiness import Costs, emptiness
 from cron2queue.evidence.log_format import NO_ENDING, Ending
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.sketch import Sketch
+from cron2queue.evidence.slope import Slope
 from cron2queue.evidence.statistics import Bounds, Evidence, Failure, Window
 
-_DAY = 86_400.0
 _AT_ONCE = 2_000
 _FEW_UNDECIDED = 0.1
-_FEWEST_FOR_TREND = 20
-_SHORTEST_FOR_TREND = 3.0  # days
-_SURE = 4.0  # a slope counts when it is this many standard errors from zero
 
 
 def moment(at: float) -> datetime:
     """Seconds since 1970 as an aware time in UTC."""
     return datetime.fromtimestamp(at, UTC)
-
-
-class Slope:
-    """The line through the durations by least squares, from running sums; times in days, from the first."""
-
-    __slots__ = ("_origin", "_tt", "_tv", "_vv", "n", "t", "v")
-
-    def __init__(self) -> None:
-        self.n = 0
-        self.t = self.v = self._tt = self._tv = self._vv = 0.0
-        self._origin: float | None = None
-
-    def add(self, starts: Sequence[float], values: Sequence[float]) -> None:
-        """Durations, and when they started."""
-        if self._origin is None:
-            self._origin = starts[0]
-        origin = self._origin
-        days = [(at - origin) / _DAY for at in starts]
-        self.n += len(days)
-        self.t += sum(days)
-        self.v += sum(values)
-        self._tt += sum(map(mul, days, days))
-        self._tv += sum(map(mul, days, values))
-        self._vv += sum(map(mul, values, values))
-
-    def per_day(self) -> float | None:
-        """Seconds that a run takes longer each day; None when there are too few to say, 0.0 when it is not clear."""
-        if self.n < _FEWEST_FOR_TREND:
-            return None
-        spread = self._tt - self.t * self.t / self.n
-        if spread <= 0 or spread / self.n < (_SHORTEST_FOR_TREND / 4) ** 2:
-            return None
-        slope = (self._tv - self.t * self.v / self.n) / spread
-        left = max(0.0, self._vv - self.v * self.v / self.n - slope * slope * spread)
-        error = (left / (self.n - 2) / spread) ** 0.5
-        return slope if abs(slope) > _SURE * error else 0.0
 
 
 class Tally:
@@ -75,6 +35,7 @@ class Tally:
         self._source = ""
         self._plain_starts: list[float] = []
         self._plain_seconds: list[float] = []
+        self._plain_counts: Counter[float] = Counter()
         self.pairing: Pairing | None = None
         self.seconds, self.silent_seconds, self.cpu, self.silent_cpu = Sketch(), Sketch(), Sketch(), Sketch()
         self.low, self.high = Sketch(), Sketch()
@@ -93,23 +54,21 @@ class Tally:
             self.sources.add(source)
             self._source = source
 
-    def start_all(self, count: int, source: str) -> None:
-        """So many starts."""
-        self.starts += count
-        self.sources.add(source)
-
-    def end_all(self, starts: Sequence[float], ends: Sequence[float], pairing: Pairing) -> None:
-        """Ends of which nothing is known but when, none before its start."""
+    def take(self, share: Share) -> None:
+        """Its starts, and its closed runs, of which nothing is known but when."""
+        self.starts += share.count
+        self.sources.add(share.source)
+        closed = share.seconds.total()
         if self.background:
-            self.clean += len(starts)
-            self.quiet += len(starts)
-            return
-        self.judged += len(starts)
-        self._weaken(pairing)
-        self._plain_starts.extend(starts)
-        self._plain_seconds.extend(map(sub, ends, starts))
-        if len(self._plain_starts) >= _AT_ONCE:
-            self._count_plain()
+            self.clean += closed
+            self.quiet += closed
+        elif closed:
+            self.judged += closed
+            self._weaken(share.pairing)
+            self.slope.join(share.slope)
+            self._plain_counts.update(share.seconds)
+            if len(self._plain_counts) >= _AT_ONCE:
+                self._count_plain()
 
     def _weaken(self, pairing: Pairing) -> None:
         """The pairing of all is that of the weakest."""
@@ -143,17 +102,17 @@ class Tally:
 
     def _count_plain(self) -> None:
         """Count the runs of which nothing but the duration is known: nearly all of them, so they wait for each other."""
-        if not self._plain_starts:
-            return
-        self.slope.add(self._plain_starts, self._plain_seconds)
-        counts = Counter(self._plain_seconds)
+        if self._plain_starts:
+            self.slope.add(self._plain_starts, self._plain_seconds)
+            self._plain_counts.update(self._plain_seconds)
+            self._plain_starts, self._plain_seconds = [], []
+        counts, self._plain_counts = self._plain_counts, Counter()
         self.seconds.add_counts(counts)
         self.silent_seconds.add_counts(counts)
         if any(each % 1 for each in counts):
             self.resolution = 1e-6
-        self.clean += len(self._plain_starts)
-        self.quiet += len(self._plain_starts)
-        self._plain_starts, self._plain_seconds = [], []
+        self.clean += counts.total()
+        self.quiet += counts.total()
 
     def between(self, at: float, low: float, high: float | None, ending: Ending) -> None:
         """An end of which only limits are known."""

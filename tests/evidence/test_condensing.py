@@ -123,7 +123,7 @@ class Host:
         )
 
 
-def written(host: Host, chance: random.Random, start: datetime, *, stamps: str, disorder: float) -> bytes:
+def written(host: Host, chance: random.Random, start: datetime, *, stamps: str, disorder: float, name: str = "web1") -> bytes:
     """The lines in order, more or less, in the local time of Berlin."""
     lines = sorted((at, number, text) for at, number, text in host.lines if at != float("inf"))
     shown = []
@@ -132,7 +132,7 @@ def written(host: Host, chance: random.Random, start: datetime, *, stamps: str, 
         stamp = f"{moment:%b} {moment.day:2} {moment:%H:%M:%S}"
         if stamps == "iso" or (stamps == "mixed" and at > 40_000):
             stamp = moment.isoformat(timespec="microseconds")
-        shown.append(f"{stamp} {'web2' if chance.random() < disorder / 5 else 'web1'} {text}\n")
+        shown.append(f"{stamp} {'web2' if chance.random() < disorder / 5 else name} {text}\n")
     return "".join(shown).encode()
 
 
@@ -181,6 +181,43 @@ def test_both_ways_give_the_same_book(
     assert any(taken) or style in ("by_session", "by_text", "starts_only")
 
 
+NOISE = (
+    "kernel: eth0: link becomes ready",
+    "systemd[1]: Started session 4 of user deploy.",
+    "sshd[7]: Accepted publickey for deploy",
+    "nginx[812]: 10.1.2.3 GET /cron/orders 200",
+)
+ODD = (
+    "systemd[1]: Started cron.service.",
+    "rsyslogd[3]: CRON is here",
+    "app[4]: CRON[5]: (root) CMD ([6] poll)",
+    "sudo: root : COMMAND=/usr/bin/crontab -l",
+    "CRON[7]: pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)",
+    "CRON[8]: (root) MAIL (mailed 20 bytes of output)",
+    "kernel: web1 CRON[9]: pam_unix(cron:session): session closed for user root",
+)
+
+
+@pytest.mark.parametrize("name", ["web1", "cron1", "CRON.example"])
+@pytest.mark.parametrize("stamps", ["plain", "iso"])
+@pytest.mark.parametrize("style", STYLES)
+def test_both_ways_give_the_same_book_among_lines_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: list[bool], style: str, stamps: str, name: str
+) -> None:
+    monkeypatch.setattr("cron2queue.evidence.blocks.BLOCK", 30_000)
+    chance = random.Random(f"{style} {stamps} {name}")
+    host = Host(chance, style)
+    for minute in range(600):
+        host.run(minute * 60.0)
+        for _ in range(6):
+            host.say(minute * 60 + chance.randrange(60), chance.choice(ODD if chance.random() < 0.01 else NOISE))
+    log = tmp_path / "syslog"
+    log.write_bytes(written(host, chance, STARTS[2], stamps=stamps, disorder=0, name=name))
+    book, _ = look(log, files=[table()], zone=BERLIN)
+    assert book.runs == 600
+    assert any(taken) or style in ("by_session", "by_text", "starts_only") or name != "web1"
+
+
 def quiet(log: Path, style: str) -> Path:
     """A log of runs that are over long before the next begins."""
     chance = random.Random(3)
@@ -201,12 +238,26 @@ def test_all_blocks_of_a_quiet_log_are_taken_at_once(
     assert all(taken)
 
 
+def test_no_start_is_lost_where_the_stamps_change_at_the_end_of_a_block(tmp_path: Path) -> None:
+    host = Host(random.Random(5), "starts_only")
+    for minute in range(200):
+        host.starts_only(minute * 60.0, 0, "root", "poll", 0, 300 + minute)
+    lines = written(host, random.Random(5), STARTS[2], stamps="plain", disorder=0).splitlines(keepends=True)
+    host.lines = host.lines[190:]
+    lines[190:] = written(host, random.Random(5), STARTS[2], stamps="iso", disorder=0).splitlines(keepends=True)
+    log = tmp_path / "syslog"
+    log.write_bytes(b"".join(lines))
+    book, _ = look(log, files=[table()], zone=BERLIN)
+    assert book.runs == 200
+
+
 @pytest.fixture
 def helpers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Two helpers for each log, however small; the numbers of their processes."""
-    for name, value in (("SMALLEST", 1), ("PIECE", 8_000), ("_PROBED", 40_000)):
-        monkeypatch.setattr(f"cron2queue.evidence.helping.{name}", value)
-    monkeypatch.setattr("cron2queue.evidence.helping._helpers", lambda: 2)
+    for name in ("blocks.BLOCK", "filtering.BLOCK"):
+        monkeypatch.setattr(f"cron2queue.evidence.{name}", 8_000)
+    monkeypatch.setattr("cron2queue.evidence.helping.helpers", lambda: 2)
+    monkeypatch.setattr("cron2queue.evidence.emission.worth_help", lambda *given: True)
     monkeypatch.setattr("cron2queue.evidence.filtering.SMALLEST", 1)
     started: list[int] = []
     start = subprocess.Popen

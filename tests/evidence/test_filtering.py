@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cron2queue.evidence import emission, filtering
+from cron2queue.evidence import emission, filtering, messages
 from cron2queue.evidence.log_format import LogFormat
 from cron2queue.evidence.reading import new_formats
 from cron2queue.evidence.runs import Run
@@ -62,6 +62,6 @@ def test_a_large_compressed_log_is_not_sieved(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("each", new_formats(), ids=lambda each: each.name)
 def test_every_line_of_a_syslog_format_passes_the_sieve(each: LogFormat) -> None:
-    marks = filtering._MARKS
+    marks = [mark.decode() for mark in messages.MARKS]
     for tag in each.tags:
         assert any(mark in tag.decode() for mark in marks), f"{tag!r} holds none of {marks}"

@@ -27,6 +27,7 @@ class Cronie(LogFormat):
     )
     rank = 20
     jobs: ClassVar = {b"CMD": Op.START, b"CMDEND": Op.END}
+    session = rb"pam_unix\(crond:session\): session (?:opened|closed) for user [^ (\n]"
     samples: ClassVar = (
         Sample(
             lines="""\

@@ -22,6 +22,7 @@ class DebianSessions(LogFormat):
     tags = (rb"CRON",)
     rank = 20
     jobs: ClassVar = {b"CMD": Op.START, b"END": Op.END}
+    session = rb"pam_unix\(cron:session\): session (?:opened|closed) for user [^ (\n]"
     samples: ClassVar = (
         Sample(
             lines="""\
