@@ -156,9 +156,9 @@ def _celery_steps(name: str, *, beat: bool) -> tuple[str, ...]:
     )
 
 
-def _as_whom(plan: Plan) -> str:
+def _as_whom(plan: Plan, queued: Sequence[Move]) -> str:
     """A SQLite file belongs to whoever makes it."""
-    users = sorted({job.settings.user for job in plan.migrated if job.settings.user not in (None, "root")} - {None})
+    users = sorted({user for move in queued if (user := move.job.settings.user) not in (None, "root")})
     if database_of(plan.project.database) != "sqlite" or not users:
         return ""
     return f", as {users[0]}, in a folder that is {users[0]}'s own"
@@ -174,6 +174,11 @@ def _upkeep(plan: Plan, queued: Sequence[Move]) -> tuple[str, ...]:
     return (f"Start what runs by itself: `systemctl enable --now {names}`; {instead}.",)
 
 
+def _in_order(draft: Draft) -> list[Change]:
+    """As the audit would migrate them; what needs no migration comes last."""
+    return sorted(draft.changes, key=lambda each: (each.move.job.verdict and each.move.job.verdict.order) or 10**9)
+
+
 def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
     project = plan.project
     queued = [change.move for change in draft.changes if change.move.job.migrated and change.move.job.engine != "systemd"]
@@ -185,16 +190,15 @@ def _steps(plan: Plan, draft: Draft) -> tuple[str, ...]:
         )
     if queued:
         names = " ".join(f"{worker_unit(project)}{queue}" for queue in by_queue(queued))
-        steps.append(f"Make the job table: `cron2queue migrate up --plan cron2queue.toml`{_as_whom(plan)}.")
+        steps.append(f"Make the job table: `cron2queue migrate up --plan cron2queue.toml`{_as_whom(plan, queued)}.")
         if any(move.job.engine.startswith("celery") for move in queued):
             steps.extend(_celery_steps(project.name, beat=any(move.job.engine == "celery-beat" for move in queued)))
         steps.append(f"Copy `units/systemd/` to /etc/systemd/system and start the workers: `systemctl enable --now {names}`.")
         steps.extend(_upkeep(plan, queued))
     if timers:
         steps.append("Install the timers of `units/systemd/` and enable each in the same minute in which its line is applied.")
-    ordered = sorted(draft.changes, key=lambda each: (each.move.job.verdict and each.move.job.verdict.order) or 10**9)
-    if ordered:
-        first = ordered[0].move.job.name
+    if draft.changes:
+        first = _in_order(draft)[0].move.job.name
         steps.append(
             f"Apply one entry: `cron2queue apply {project.folder} --only {first}`; watch `cron2queue status` for a day."
         )
@@ -209,7 +213,6 @@ def review(
     changed: Mapping[str, Change] = {change.move.job.name: change for change in draft.changes}
     queued = tuple(job for job in plan.migrated if job.name in changed)
     stays = [job for job in plan.jobs if job.name not in changed and job.name not in draft.refused]
-    order = sorted(draft.changes, key=lambda each: (each.move.job.verdict and each.move.job.verdict.order) or 10**9)
     page = ReviewPage(
         project=plan.project.name,
         tool=tool,
@@ -218,7 +221,7 @@ def review(
         paths=tuple(paths),
         counts=_counts(plan, draft),
         shadow=plan.project.shadow,
-        changes=tuple(_changed(each) for each in order),
+        changes=tuple(_changed(each) for each in _in_order(draft)),
         stays=tuple(_row(job) for job in stays),
         mended=tuple(map(_mended, draft.mended)),
         revived=tuple(sorted(draft.revived)),
