@@ -11,7 +11,7 @@ from cron2queue.analyser.comments import merged
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import EntryId, Finding, NotJudged, Severity
 from cron2queue.analyser.load import Lane, Load, load_of
-from cron2queue.analyser.questioning import question
+from cron2queue.analyser.questioning import Progress, question
 from cron2queue.analyser.registry import chosen_rules
 from cron2queue.analyser.rule import Subject
 from cron2queue.analyser.suppression import Silence, listen
@@ -67,18 +67,20 @@ def audit(
     baseline: Collection[str] = frozenset(),
     answers: Mapping[EntryId, Declarations] | None = None,
     host: HostFacts | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Audit:
     """Ask all chosen rules, silence what is suppressed, fold what is low in value, and judge each entry.
 
     `select` and `ignore` hold codes, beginnings of codes or slugs; `baseline` fingerprints of findings that are known;
-    `answers` what a person said on the terminal, by entry, over what the comments declare.
+    `answers` what a person said on the terminal, by entry, over what the comments declare. `progress` is called with the
+    entries judged so far, and with all.
 
     Raises:
         UsageError: a code that no rule has.
     """
     subject = _subject(files, book, at, zone, answers or {}, host)
     silence = Silence(said=subject.said, today=at.astimezone(zone).date(), baseline=frozenset(baseline))
-    found, not_judged, verdicts = question(chosen_rules(select, ignore), subject, silence)
+    found, not_judged, verdicts = question(chosen_rules(select, ignore), subject, silence, progress)
     findings = tuple(sorted(found, key=_worst_first))
     return Audit(
         at=at,

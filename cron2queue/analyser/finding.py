@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from cron2queue.crontab.lines import EntryId
 from cron2queue.record import Record
+from cron2queue.text import to_text
 
 __all__ = ["Confidence", "EntryId", "Finding", "NotJudged", "Place", "Severity", "Suppression"]
 
@@ -68,7 +69,7 @@ class Finding(Record):
     it is known. All three may quote foreign text: whoever shows them makes them safe and redacts them.
     `detail` tells several findings of one rule at one entry apart, for the fingerprint only. `folds` holds the fingerprints
     of the findings that this one stands for, `related` then the places of all but the first. `moves` holds the schedules
-    that the remedy proposes, by entry.
+    that the remedy proposes, by entry. `raw` is the line that it quotes, as it was read.
     """
 
     code: str
@@ -80,12 +81,17 @@ class Finding(Record):
     remedy: str
     evidence: str = ""
     entry: EntryId | None = None
-    source_line: str | None = None
+    raw: bytes | None = None
     related: tuple[Place, ...] = ()
     suppressed: Suppression | None = None
     detail: str = ""
     folds: tuple[str, ...] = ()
     moves: tuple[tuple[EntryId, str], ...] = ()
+
+    @property
+    def source_line(self) -> str | None:
+        """The line that it quotes, without its end; None where it quotes none."""
+        return None if self.raw is None else to_text(self.raw.rstrip(b"\r\n"))
 
     @property
     def fingerprint(self) -> str:

@@ -34,6 +34,6 @@ def _one(group: list[Finding], message: str, remedy: str) -> Finding:
         related=tuple(_whole_line(each.place) for each in group[1:]),
         folds=tuple(each.fingerprint for each in group),
         entry=None,
-        source_line=None,
+        raw=None,
         detail="folded",
     )

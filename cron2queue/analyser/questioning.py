@@ -5,7 +5,7 @@ Everything that is read from one command line is then read while it is at hand, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from cron2queue.analyser.suppression import Silence
     from cron2queue.analyser.verdicts import Verdict
 
+Progress = Callable[[int, int], None]
 NO_CRONTAB = "no-crontab"
 Answers = tuple[tuple[Finding, ...], tuple[NotJudged, ...], tuple["Verdict", ...]]
 
 
-def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> Answers:
+def question(chosen: Collection[Rule], subject: Subject, silence: Silence, progress: Progress) -> Answers:
     """The chosen rules' findings (silenced ones marked), what they could not judge, and the verdicts in order.
 
     All rules are asked, since what is not to be shown still decides what becomes of an entry.
@@ -36,7 +37,7 @@ def question(chosen: Collection[Rule], subject: Subject, silence: Silence) -> An
     whole = [rule for rule in rules if not isinstance(rule, EntryRule)]
     findings, not_judged = _sorted_out((answer for rule in whole for answer in rule.check(subject)), silence)
     entry_rules = [rule for rule in rules if isinstance(rule, EntryRule)]
-    verdicts, faulty = _entry_by_entry(entry_rules, subject, silence, findings)
+    verdicts, faulty = _entry_by_entry(entry_rules, subject, silence, findings, progress)
     more, unjudged = _sorted_out((answer for rule in whole for answer in rule.look_again(subject, faulty)), silence)
     findings, not_judged = _told_once(findings + more), not_judged + unjudged
     context = ReviewContext(used_ignores=frozenset(silence.used), asked=shown)
@@ -77,13 +78,16 @@ def _standing(findings: Iterable[Finding]) -> dict[EntryId, list[Finding]]:
 
 
 def _entry_by_entry(
-    rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding]
+    rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding], progress: Progress
 ) -> tuple[tuple[Verdict, ...], frozenset[EntryId]]:
     """The verdicts in order, and the entries that are to be repaired or switched off."""
     by_code = {rule.code: rule for rule in rules}
     by_dialect = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
     before, names, ranking, faulty = _standing(findings), Names(), Ranking(), set[EntryId]()
+    done = 0
     for file, entries in groupby(subject.entries, key=itemgetter(0)):
+        progress(done, len(subject.entries))
+        done += len(file.entries)
         of_file: list[Finding] = []
         for _, entry in entries:
             ours_to_ask = by_dialect[file.dialect] if stands_in_crontab(file, entry) else ()

@@ -168,12 +168,10 @@ class Rule(ABC):
         place = Place(path=file.path, line=line.number, column=more.pop("column", None))
         return self.at(place, message, remedy, raw=line.raw, **more)
 
-    def at(self, place: Place, message: str, remedy: str, *, raw: bytes | None = None, **more: Any) -> Finding:
+    def at(self, place: Place, message: str, remedy: str, **more: Any) -> Finding:
         """A finding at any place, with this rule's code, severity and confidence unless said otherwise."""
         more.setdefault("severity", self.severity)
         more.setdefault("confidence", self.confidence)
-        if raw is not None:
-            more.setdefault("source_line", raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape"))
         if "evidence" in more:
             more["evidence"] = intern(more["evidence"])
         return Finding(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cli.clock import moment, zone_for
 from cron2queue.cli.operation import nearest, one_of
+from cron2queue.cli.progress import Bar
 from cron2queue.cli.terminal import COLORS, colored, columns, takes_ascii_only
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.errors import UsageError
@@ -71,8 +72,8 @@ def perform(request: Request) -> int:
         write_file(request.write_baseline, baseline_text(audit))
     for reporter, path in outputs:
         options = _options(request, sources, to_file=path is not None)
-        text = reporter.render(audit, options)
-        write_stdout(text) if path is None else write_file(path, text)
+        report = reporter.pieces(audit, options)
+        write_stdout(report) if path is None else write_file(path, report)
     return _status(request, audit, sources)
 
 
@@ -103,7 +104,15 @@ def _read(request: Request) -> Sources:
     from cron2queue.cli.remarks import remark, with_evidence
     from cron2queue.cli.sources import read
 
-    sources = read(request.sources or [], dialect=request.dialect, kind=request.kind, user=request.user, root=request.root)
+    with Bar("reading crontabs", unit="files") as bar:
+        sources = read(
+            request.sources or [],
+            dialect=request.dialect,
+            kind=request.kind,
+            user=request.user,
+            root=request.root,
+            progress=bar,
+        )
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     remark(sources, named=request.sources or (), verbose=request.verbose)
     return sources
@@ -125,7 +134,8 @@ def _judged(request: Request, sources: Sources) -> Audit:
         "baseline": _baseline(request),
         "host": facts_of_host(sources.files, request.root),
     }
-    first = audit(sources.files, book, **asked)  # type: ignore[arg-type]
+    with Bar("judging", unit="entries") as bar:
+        first = audit(sources.files, book, progress=bar, **asked)  # type: ignore[arg-type]
     if not request.ask:
         return first
     from cron2queue.cli.asking import ask

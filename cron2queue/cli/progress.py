@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Self, TextIO
 
 _PATIENCE = 1.0
 _AGAIN = 0.1
@@ -11,13 +11,16 @@ _WIDTH = 30
 
 
 class Bar:
-    """Call it with bytes done and bytes in all; it draws on a terminal only, and clears itself at the end.
+    """Call it with how much is done and how much there is in all; it draws on a terminal only, and clears itself at the end.
 
-    `clock` gives seconds; a total of 0 is one that nobody knows.
+    `unit` is what is counted, bytes if it is MB; `clock` gives seconds; a total of 0 is one that nobody knows.
     """
 
-    def __init__(self, title: str, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, title: str, *, unit: str = "MB", stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._title = title
+        self._unit = unit
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._next = clock() + _PATIENCE
@@ -32,18 +35,24 @@ class Bar:
         self._shown = True
         self._write(f"\r\x1b[K{self._title} {self._drawn(done, total)}")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Leave the line as it was."""
         if self._shown:
             self._write("\r\x1b[K")
             self._shown = False
 
-    @staticmethod
-    def _drawn(done: int, total: int) -> str:
+    def _drawn(self, done: int, total: int) -> str:
+        scale = 1e6 if self._unit == "MB" else 1
         if total <= 0:
-            return f"{done / 1e6:,.0f} MB"
+            return f"{done / scale:,.0f} {self._unit}"
         share = min(1.0, done / total)
-        return f"[{'#' * round(share * _WIDTH):{_WIDTH}}] {share:4.0%} of {total / 1e6:,.0f} MB"
+        return f"[{'#' * round(share * _WIDTH):{_WIDTH}}] {share:4.0%} of {total / scale:,.0f} {self._unit}"
 
     def _write(self, text: str) -> None:
         try:

@@ -24,6 +24,7 @@ from cron2queue.record import Record
 
 __all__ = ["Sources", "Unreadable", "read"]
 
+Progress = Callable[[int, int], None]
 STDIN = "-"
 CRONTAB_COMMAND = "crontab -l"
 _SPOOLS = ("cron/crontabs", "cron/tabs", "spool/cron")
@@ -50,15 +51,17 @@ def read(
     user: str | None = None,
     root: Path | None = None,
     stdin: IO[bytes] | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Sources:
     """Read each source: a file, a folder, `-` (standard input) or `crontab -l`; without any, the host's own crontabs.
 
     `root`: a copied tree of another host, read instead of this machine. What cannot be read is told, never raised.
+    `progress` is called with the number of files read so far, and 0: nobody knows how many there are.
 
     Raises:
         UsageError: an unknown dialect or kind.
     """
-    reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin)
+    reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin, progress)
     reader.run(sources)
     return _without_binaries(
         Sources(files=tuple(reader.files), unreadable=tuple(reader.unreadable), skipped=tuple(reader.skipped))
@@ -74,9 +77,9 @@ def _without_binaries(sources: Sources) -> Sources:
 
 def _binary(file: CrontabFile) -> Unreadable | None:
     """A NUL byte and not one entry: no daemon reads a crontab out of that."""
-    data = file.to_bytes()
+    data = b"" if file.entries else file.to_bytes()
     place = data.find(b"\0")
-    if place < 0 or file.entries:
+    if place < 0:
         return None
     line, column = data.count(b"\n", 0, place) + 1, place - data.rfind(b"\n", 0, place)
     reason = f"line {line}, column {column}: a NUL byte, and nowhere an entry: this is no crontab but a binary file"
@@ -84,8 +87,9 @@ def _binary(file: CrontabFile) -> Unreadable | None:
 
 
 class _Reader:
-    def __init__(self, wanted: Wanted, host: Host, stdin: IO[bytes] | None) -> None:
+    def __init__(self, wanted: Wanted, host: Host, stdin: IO[bytes] | None, progress: Progress) -> None:
         self.wanted = wanted
+        self.progress = progress
         self.host = host
         self.stdin = stdin
         self.files: list[CrontabFile] = []
@@ -135,6 +139,7 @@ class _Reader:
                 self.unreadable.append(failed.told)
 
     def _file(self, path: Path, *, of_folder: bool = False) -> None:
+        self.progress(len(self.files), 0)
         if path.name == "anacrontab":
             self._anacrontab(path)
             return

@@ -3,22 +3,34 @@
 import contextlib
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from cron2queue.errors import UsageError
 
+_AT_ONCE = 1000  # pieces
 
-def write_stdout(text: str, stream: TextIO | None = None) -> bool:
-    """Write all of it; characters that the encoding lacks become escapes. False: nobody reads any more, which is no error.
+
+def _blocks(text: str | Iterable[str], encoding: str) -> Iterator[bytes]:
+    """A text or its pieces as bytes, many pieces at once; characters that the encoding lacks become escapes."""
+    pieces = iter([text] if isinstance(text, str) else text)
+    while some := list(islice(pieces, _AT_ONCE)):
+        yield "".join(some).encode(encoding, "backslashreplace")
+
+
+def write_stdout(text: str | Iterable[str], stream: TextIO | None = None) -> bool:
+    """Write all of it, a text or its pieces. False: nobody reads any more, which is no error.
 
     Raises:
         UsageError: standard output takes nothing, as on a full disk.
     """
     out = sys.stdout if stream is None else stream
-    data = text.encode(out.encoding or "utf-8", "backslashreplace")
+    blocks = _blocks(text, out.encoding or "utf-8")
     try:
-        out.buffer.write(data)
+        for block in blocks:
+            out.buffer.write(block)
         out.flush()
     except BrokenPipeError:
         silence(out)
@@ -38,30 +50,31 @@ def silence(out: TextIO) -> None:
         os.close(nowhere)
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, text: str | Iterable[str]) -> None:
     """Write the file whole or not at all; a device or a pipe is written to directly.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    blocks = _blocks(text, "utf-8")
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            path.write_bytes(data)
+            with path.open("wb") as device:
+                device.writelines(blocks)
         else:
-            _replace(Path(os.path.realpath(path)), data)
+            _replace(Path(os.path.realpath(path)), blocks)
     except OSError as error:
         remedy = "name a file in a folder that is there and that you may write to"
         raise UsageError(f"cannot be written: {error.strerror}", place=str(path), remedy=remedy) from error
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, blocks: Iterable[bytes]) -> None:
     import tempfile
 
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.writelines(blocks)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(path))

@@ -115,6 +115,7 @@ def dialects() -> dict[str, Dialect]:
     return {each.name: each for each in map(_dialect, module_names(_FAMILY))}
 
 
+@functools.cache
 def dialect_named(name: str) -> Dialect:
     """The dialect of that name; it alone is imported.
 

@@ -76,6 +76,10 @@ class Calendar(Record):
     possible: tuple[int, int, int, int, int] | None = None
     days_from_end: bool = False
 
+    def __hash__(self) -> int:
+        """Of its sets alone: much that is known of a schedule is kept by it, and asked at every entry."""
+        return hash((self.minutes, self.hours, self.days, self.months, self.weekdays))
+
     @property
     def wildcard(self) -> bool:
         """Whether the daemon lets it follow the clock at a jump instead of making up for it."""

@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 from itertools import takewhile
+from sys import intern
 from typing import NamedTuple
 
 from cron2queue.crontab.clocks import ClockRule
@@ -69,6 +70,13 @@ def _five_at_once(
     stars = tuple(token.startswith(b"*") for token in tokens)
     warnings = tuple(warning for value in accepted for warning in value.warnings)
     return calendar_of(accepted, stars, rule, zone), tokens, warnings
+
+
+@functools.lru_cache(maxsize=16384)
+def _as_text(tokens: tuple[bytes, ...]) -> tuple[str, tuple[str, ...]]:
+    """The schedule as text, and its fields; equal ones are one object."""
+    text = to_text(b" ".join(tokens))
+    return text, tuple(text.split(" "))
 
 
 class VixieLoader:
@@ -209,13 +217,15 @@ class VixieLoader:
                 raise _Refusal("command too long", at)
             written = written[: self.rules.longest_command]
         command, stdin = split_percent(written, collapse=self.rules.collapses_backslashes)
-        schedule_text = to_text(b" ".join(timing.tokens))
+        command_text = to_text(written)
+        schedule_text, fields = _as_text(timing.tokens)
         entry = Entry(
             number=self._number, raw=self.data[self._position : end.end()], schedule=timing.schedule,
-            schedule_text=schedule_text, user=user, command=command, stdin=stdin,
-            environment=self._environment(user), command_text=to_text(written),
+            schedule_text=schedule_text, user=user, stdin=stdin,
+            command=command_text if command == command_text else command,  # one object: a fleet holds many
+            environment=self._environment(user), command_text=command_text,
             command_column=at - self._line_start + 1, quiet=timing.quiet or "-q" in options,
-            fields=tuple(schedule_text.split(" ")), options=options, nth=self._nth(),
+            fields=fields, options=options, nth=self._nth(),
         )  # fmt: skip
         return entry, end.end()
 
@@ -313,7 +323,7 @@ class VixieLoader:
         command = end + 1 if self.rules.blanks_after_user_stay else self._skip_blanks(end + 1)
         if self.rules.command_after_user and self.data[command : command + 1] in (b"\n", b""):
             raise _Refusal("bad command", command)
-        return to_text(user), command
+        return intern(to_text(user)), command
 
     def _is_unknown(self, user: bytes) -> bool:
         """Off the host only a name that no system has is unknown."""

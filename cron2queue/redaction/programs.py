@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from cron2queue.expressions import regex
 from cron2queue.record import Record
@@ -73,6 +74,7 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Habits], ...] = (
 )
 
 
+@lru_cache(maxsize=4096)
 def habits_of(word: str) -> Habits | None:
     """The habits of the program that this shell word names, by its last path part; None for a word that names none."""
     name = word[word.rfind("/") + 1 :]

@@ -35,6 +35,8 @@ def _head(text: str, width: int) -> str:
 def folded(text: str, width: int) -> list[str]:
     """Lines of at most `width` columns, broken at blanks, and inside a word only when it alone is wider."""
     width = max(width, 4)
+    if columns(text) <= width and not text.startswith(" "):
+        return [text]
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

@@ -8,6 +8,7 @@ from cron2queue import __version__
 from cron2queue.crontab.describe import describe
 from cron2queue.report.figures import runs_per_day
 from cron2queue.report.shown import shown
+from cron2queue.report.written import Each
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit, Load
@@ -23,17 +24,17 @@ Document = dict[str, Any]
 
 
 def document(audit: Audit) -> Document:
-    """The whole audit; every foreign text in it is redacted and safe, every number is as it was measured."""
+    """The whole audit, for `written.pieces`; every foreign text in it is redacted and safe, every number as measured."""
     load = audit.load
     return {
         "schema": SCHEMA,
         "tool": {"name": "cron2queue", "version": __version__},
         "at": audit.at.isoformat(),
         "timezone": shown(str(audit.zone)),
-        "sources": [_source(file) for file in audit.files],
+        "sources": Each(_source, audit.files),
         "evidence": _book(audit.book),
-        "entries": [_entry(audit, verdict) for verdict in _in_reading_order(audit)],
-        "findings": [_finding(finding) for finding in audit.findings],
+        "entries": Each(lambda verdict: _entry(audit, verdict), _in_reading_order(audit)),
+        "findings": Each(_finding, audit.findings),
         "load": None if load is None else _load(load),
         "chains": [
             {"first": c.first, "then": c.then, "gap_seconds": c.gap_seconds, "broken_share": c.broken_share}

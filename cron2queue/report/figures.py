@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.templates import is_template_file
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding, Place
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.crontab.schedule import Schedule
     from cron2queue.evidence.statistics import Evidence
 
 _DECISION_WORDS = (
@@ -72,7 +74,12 @@ def contents(counts: Mapping[str, int]) -> list[str]:
 
 def runs_per_day(verdict: Verdict) -> float:
     """How often the entry starts on a mean day, by its schedule; an @reboot entry counts for nothing."""
-    return float(getattr(verdict.entry.schedule, "runs_per_day", 0.0))
+    return _runs_per_day(verdict.entry.schedule)
+
+
+@lru_cache(maxsize=16384)
+def _runs_per_day(schedule: Schedule) -> float:
+    return float(getattr(schedule, "runs_per_day", 0.0))
 
 
 def evidence_of(audit: Audit, verdict: Verdict) -> Evidence | None:
@@ -128,16 +135,13 @@ def split_kin(kin: Sequence[list[Finding]], most: int) -> tuple[Sequence[list[Fi
 def short_names(paths: Sequence[str]) -> dict[str, str]:
     """For each path the shortest end that tells it apart from the others: `crontab`, `cron.d/php`, `web1/crontab`."""
     unique = sorted(set(paths))
-    names: dict[str, str] = {}
-    for path in unique:
-        parts = [part for part in path.split("/") if part]
-        ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
-        names[path] = next((end for end in ends if _tells_apart(end, unique)), path)
-    return names
+    often = Counter(end for path in unique for end in {path, *_ends(path.split("/"))})
+    return {path: next((end for end in _ends([p for p in path.split("/") if p]) if often[end] == 1), path) for path in unique}
 
 
-def _tells_apart(end: str, paths: Sequence[str]) -> bool:
-    return sum(other == end or other.endswith("/" + end) for other in paths) == 1
+def _ends(parts: Sequence[str]) -> Iterator[str]:
+    """The paths that the last parts make: one of them, two, up to all."""
+    return ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
 
 
 def all_places(findings: Iterable[Finding]) -> list[Place]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from cron2queue.discovery import member, members, module_names
 from cron2queue.errors import UsageError
 from cron2queue.record import Record
-from cron2queue.text import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cron2queue.analyser.audit import Audit
+    from cron2queue.crontab.lines import CrontabFile
 
 _FAMILY = "cron2queue.report.reporters"
 
@@ -42,26 +44,38 @@ class Reporter(ABC):
 
     def render(self, audit: Audit, options: RenderOptions) -> str:
         """The whole report, ending in a line break."""
+        return "".join(self.pieces(audit, options))
+
+    def pieces(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
+        """The same in its order, piece by piece: that of a fleet is long."""
         return self.write(with_whole_lines(audit), options)
 
     @abstractmethod
-    def write(self, audit: Audit, options: RenderOptions) -> str:
-        """The report of an audit whose findings quote whole lines."""
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
+        """The pieces of the report of an audit whose findings quote whole lines."""
+
+
+def _torn(file: CrontabFile) -> Iterator[tuple[int, bytes]]:
+    """The lines that were read in pieces, whole."""
+    if len({line.number for line in file.lines}) == len(file.lines):
+        return
+    pieces: dict[int, list[bytes]] = {}
+    for line in file.lines:
+        pieces.setdefault(line.number, []).append(line.raw)
+    yield from ((number, b"".join(raw)) for number, raw in pieces.items() if len(raw) > 1)
 
 
 def with_whole_lines(audit: Audit) -> Audit:
     """Where a daemon reads one line in pieces, findings quote the line: in a piece alone no secret could be recognised."""
-    pieces: dict[tuple[str, int | None], list[bytes]] = {}
-    for file in audit.files:
-        for line in file.lines:
-            pieces.setdefault((file.path, line.number), []).append(line.raw)
-    torn = {place: to_text(b"".join(raw)).rstrip("\r\n") for place, raw in pieces.items() if len(raw) > 1}
+    torn: dict[tuple[str, int | None], bytes] = {
+        (file.path, number): whole for file in audit.files for number, whole in _torn(file)
+    }
     if not torn:
         return audit
     return audit.but(
         findings=tuple(
-            finding.but(source_line=torn[finding.place.path, finding.place.line])
-            if finding.source_line is not None and (finding.place.path, finding.place.line) in torn
+            finding.but(raw=torn[finding.place.path, finding.place.line])
+            if finding.raw is not None and (finding.place.path, finding.place.line) in torn
             else finding
             for finding in audit.findings
         ),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from cron2queue.record import Record
 from cron2queue.redaction import MASK, redact, secret_spans
 from cron2queue.report.columns import columns
 from cron2queue.text import ascii_text, safe_text
 
+_SHORT = 400  # characters; longer texts seldom come twice
 _ASCII_FOR = str.maketrans(
     {"‹": "<", "›": ">", "…": "...", "–": "-", "—": "-", "→": "->", "’": "'", "“": '"', "”": '"', "×": "x"}
 )
@@ -16,6 +18,12 @@ _ASCII_FOR = str.maketrans(
 
 def shown(text: str, *, ascii_only: bool = False) -> str:
     """One safe line. A tab, which every crontab may hold, becomes a blank."""
+    return _kept(text, ascii_only) if len(text) <= _SHORT else _made_safe(redact(text), ascii_only)
+
+
+@lru_cache(maxsize=16384)
+def _kept(text: str, ascii_only: bool) -> str:
+    """Reports say the same of many entries."""
     return _made_safe(redact(text), ascii_only)
 
 

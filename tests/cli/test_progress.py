@@ -40,3 +40,11 @@ def test_an_unknown_total_shows_what_was_read() -> None:
     terminal = Terminal()
     Bar("reading", stream=terminal, clock=iter([0.0, 2.0, 2.0]).__next__)(7_000_000, 0)
     assert "reading 7 MB" in terminal.getvalue()
+
+
+def test_other_things_than_bytes_are_counted_as_they_are() -> None:
+    terminal = Terminal()
+    with Bar("judging", unit="entries", stream=terminal, clock=iter([0.0, 1.5, 1.5]).__next__) as bar:
+        bar(1200, 2400)
+    assert "judging [###############               ]  50% of 2,400 entries" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")

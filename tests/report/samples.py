@@ -15,6 +15,7 @@ from cron2queue.crontab.schedule import AtReboot, Calendar, Schedule
 from cron2queue.evidence.book import EvidenceBook
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.statistics import Emptiness, Evidence, Window
+from cron2queue.text import to_bytes
 
 BERLIN = ZoneInfo("Europe/Berlin")
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=BERLIN)
@@ -308,7 +309,7 @@ def _findings() -> list[Finding]:
             18,
             "bad minute: cron ignores the whole file, all 12 entries of it",
             "use 0-59",
-            source_line="61 * * * * root true",
+            raw=b"61 * * * * root true",
             column=1,
         ),
         _finding(
@@ -319,7 +320,7 @@ def _findings() -> list[Finding]:
             12,
             "unescaped % ends the command; the rest becomes its standard input",
             r"write \%   (convert does it)",
-            source_line=dump,
+            raw=dump.encode(),
             column=dump.index("%") + 1,
             evidence="no dump has been written since the line was added",
         ),
@@ -345,7 +346,7 @@ def _findings() -> list[Finding]:
             13,
             "fires on the 1st, on the 15th AND every Friday",
             "say which is meant",
-            source_line="0 3 1,15 * 5\twww-data\tphp /var/www/shop/report.php",
+            raw=b"0 3 1,15 * 5\twww-data\tphp /var/www/shop/report.php",
             column=5,
         ),
         _finding("C2Q304", "no-redirect", "note", "inferred", 11, "output goes to mail", "append it to a log"),
@@ -373,7 +374,7 @@ def _changed(finding: Finding, change: Change, ids: dict[int, str]) -> Finding:
         evidence=change(finding.evidence),
         place=replace(place, path=change(place.path)),
         entry=ids.get(place.line or 0),
-        source_line=None if finding.source_line is None else change(finding.source_line),
+        raw=None if finding.source_line is None else to_bytes(change(finding.source_line)),
         suppressed=finding.suppressed and replace(finding.suppressed, reason=change(finding.suppressed.reason)),
     )
 

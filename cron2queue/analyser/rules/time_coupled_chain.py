@@ -41,8 +41,11 @@ class TimeCoupledChain(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """With measured meetings it is a warning, and so where the first is known to take longer than the gap."""
-        places = {subject.id_of(file, entry): (file, entry) for file, entry in subject.entries}
-        for chain in chains_of(subject):
+        chains = chains_of(subject)
+        wanted = {entry_id for chain in chains for entry_id in (chain.first, chain.then)}
+        ids = ((subject.id_of(file, entry), file, entry) for file, entry in subject.entries) if wanted else ()
+        places = {entry_id: (file, entry) for entry_id, file, entry in ids if entry_id in wanted}
+        for chain in chains:
             (first_file, first), (file, then) = places[chain.first], places[chain.then]
             known = known_duration(subject, first_file, first)
             severity, sure, evidence = self.severity, self.confidence, chain.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.report.figures import all_places, standing
@@ -18,9 +19,9 @@ class ConciseReporter(Reporter):
 
     name: ClassVar[str] = "concise"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """Worst first; a missing line or column is 1, as editors want it."""
-        return "".join(f"{line}\n" for finding in standing(audit) for line in _lines(finding, options))
+        yield from (f"{line}\n" for finding in standing(audit) for line in _lines(finding, options))
 
 
 def _lines(finding: Finding, options: RenderOptions) -> list[str]:

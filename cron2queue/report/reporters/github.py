@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.report.figures import all_places, standing
@@ -23,9 +24,9 @@ class GithubReporter(Reporter):
 
     name: ClassVar[str] = "github"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """`::error file=...,line=...::message`, one a line."""
-        return "".join(f"{_command(finding, place)}\n" for finding in standing(audit) for place in all_places([finding]))
+        yield from (f"{_command(finding, place)}\n" for finding in standing(audit) for place in all_places([finding]))
 
 
 def _command(finding: Finding, place: Place) -> str:

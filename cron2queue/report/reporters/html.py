@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -22,14 +23,15 @@ class HtmlReporter(Reporter):
 
     name: ClassVar[str] = "html"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """A whole HTML document."""
         from cron2queue.report.page.model import page_of
 
         style = (_folder() / "audit.css").read_text(encoding="utf-8")
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
         page = page_of(audit, options, style=style, policy=f"sha256-{digest}")
-        return _template().render(page=page) + "\n"
+        yield from _template().generate(page=page)
+        yield "\n"
 
 
 def _folder() -> Path:

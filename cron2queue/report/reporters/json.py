@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.report.document import document
 from cron2queue.report.reporter import RenderOptions, Reporter
+from cron2queue.report.written import pieces
 
 if TYPE_CHECKING:
     from cron2queue.analyser.audit import Audit
@@ -17,6 +18,6 @@ class JsonReporter(Reporter):
 
     name: ClassVar[str] = "json"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """Indented JSON; with `ascii` every other character is escaped."""
-        return json.dumps(document(audit), indent=2, ensure_ascii=options.ascii, allow_nan=False) + "\n"
+        return pieces(document(audit), ascii_only=options.ascii)

@@ -38,17 +38,19 @@ class JunitReporter(Reporter):
 
     name: ClassVar[str] = "junit"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """Tests, failures and skipped of the suites add up to those of the whole."""
         cases = _cases(audit)
         paths = dict.fromkeys([file.path for file in audit.files] + [case.path for case in cases])
-        suites = [(path, [case for case in cases if case.path == path]) for path in paths]
-        lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_totals('cron2queue audit', cases, options)}>"]
-        for path, members in suites:
-            lines.append(f"  <testsuite{_totals(path, members, options)}>")
-            lines += [line for case in members for line in _case(case, options)]
-            lines.append("  </testsuite>")
-        return "\n".join([*lines, "</testsuites>"]) + "\n"
+        suites: dict[str, list[_Case]] = {path: [] for path in paths}
+        for case in cases:
+            suites[case.path].append(case)
+        yield f"""<?xml version="1.0" encoding="UTF-8"?>\n<testsuites{_totals("cron2queue audit", cases, options)}>\n"""
+        for path, members in suites.items():
+            yield f"  <testsuite{_totals(path, members, options)}>\n"
+            yield from (f"{line}\n" for case in members for line in _case(case, options))
+            yield "  </testsuite>\n"
+        yield "</testsuites>\n"
 
 
 def _attributes(**values: str | int) -> str:

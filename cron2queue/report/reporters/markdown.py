@@ -45,7 +45,7 @@ class MarkdownReporter(Reporter):
 
     name: ClassVar[str] = "markdown"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """CommonMark with tables."""
         places = Places(audit)
         blocks = [
@@ -59,7 +59,7 @@ class MarkdownReporter(Reporter):
             _order(audit, places, why=options.why),
             _result(audit, options),
         ]
-        return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+        yield "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def prose(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from cron2queue import __version__
 from cron2queue.report.reporter import RenderOptions, Reporter
 from cron2queue.report.shown import shown
+from cron2queue.report.written import Each, pieces
 from cron2queue.text import to_bytes
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class SarifReporter(Reporter):
 
     name: ClassVar[str] = "sarif"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """One run of one tool."""
         rules = _rules(audit)
         index = {rule["id"]: position for position, rule in enumerate(rules)}
@@ -35,10 +36,10 @@ class SarifReporter(Reporter):
             "tool": {"driver": {"name": "cron2queue", "version": __version__, "informationUri": _HOME, "rules": rules}},
             "invocations": [_invocation(audit, options)],
             "columnKind": "unicodeCodePoints",
-            "results": [_result(finding, index) for finding in audit.findings],
+            "results": Each(lambda finding: _result(finding, index), audit.findings),
         }
         log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-        return json.dumps(log, indent=2, ensure_ascii=options.ascii) + "\n"
+        return pieces(log, ascii_only=options.ascii)
 
 
 def _rules(audit: Audit) -> list[Node]:

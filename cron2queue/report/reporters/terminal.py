@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.report.figures import Places, standing
@@ -20,29 +21,32 @@ class TerminalReporter(Reporter):
 
     name: ClassVar[str] = "terminal"
 
-    def write(self, audit: Audit, options: RenderOptions) -> str:
+    def write(self, audit: Audit, options: RenderOptions) -> Iterator[str]:
         """Lines of at most `options.width` columns; colour only where asked for."""
         ink = Ink(width=max(40, options.width), ascii=options.ascii, places=Places(audit), verbose=options.verbose)
-        lines: list[Line] = []
-        for block in _blocks(audit, options, ink):
-            lines += [*([Line()] if lines and block else []), *block]
-        return _colored(lines, ink.width) if options.color else "".join(f"{line.plain.rstrip()}\n" for line in lines)
+        lines = _parted(_blocks(audit, options, ink))
+        return _colored(lines, ink.width) if options.color else (f"{line.plain.rstrip()}\n" for line in lines)
 
 
-def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> list[list[Line]]:
-    top = [summary.title(audit, ink), [*summary.figures(audit, ink), *summary.files(audit, ink)]]
-    end = summary.result(audit, options, ink)
-    if options.quiet:
-        return [*top, end]
-    return [
-        *top,
-        findings.section(audit, ink),
-        _no_evidence(audit, ink),
-        load.section(audit, ink),
-        load.chains(audit, ink),
-        order.section(audit, ink, why=options.why),
-        end,
-    ]
+def _blocks(audit: Audit, options: RenderOptions, ink: Ink) -> Iterator[Iterable[Line]]:
+    yield summary.title(audit, ink)
+    yield [*summary.figures(audit, ink), *summary.files(audit, ink)]
+    if not options.quiet:
+        yield findings.section(audit, ink)
+        yield _no_evidence(audit, ink)
+        yield load.section(audit, ink)
+        yield load.chains(audit, ink)
+        yield order.section(audit, ink, why=options.why)
+    yield summary.result(audit, options, ink)
+
+
+def _parted(blocks: Iterable[Iterable[Line]]) -> Iterator[Line]:
+    """All lines, with an empty one before each block but the first; a block without lines is none."""
+    for place, block in enumerate(blocks):
+        for number, line in enumerate(block):
+            if place and not number:
+                yield Line()
+            yield line
 
 
 def _no_evidence(audit: Audit, ink: Ink) -> list[Line]:
@@ -57,7 +61,7 @@ def _no_evidence(audit: Audit, ink: Ink) -> list[Line]:
     return [*heading(ink, "EVIDENCE", none), *said, *skipped]
 
 
-def _colored(lines: list[Line], width: int) -> str:
+def _colored(lines: Iterable[Line], width: int) -> Iterator[str]:
     from rich.console import Console
 
     sink = io.StringIO()
@@ -66,4 +70,6 @@ def _colored(lines: list[Line], width: int) -> str:
     )  # fmt: skip
     for line in lines:
         console.print(line.colored(), overflow="ignore", no_wrap=True, crop=False)
-    return sink.getvalue()
+        yield sink.getvalue()
+        sink.seek(0)
+        sink.truncate()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import BECOMES, Decision
@@ -37,27 +38,27 @@ class Column(Record):
     right: bool = False
 
 
-def section(audit: Audit, ink: Ink, *, why: bool) -> list[Line]:
+def section(audit: Audit, ink: Ink, *, why: bool) -> Iterator[Line]:
     """The table of all entries; every entry has one row."""
     if not audit.verdicts:
-        return []
+        return
     hint = "by pain, not by effort" if why else "by pain, not by effort; --why prints the signs"
-    lines = heading(ink, "MIGRATION ORDER", hint)
-    rows = [_cells(audit, verdict, ink) for verdict in audit.verdicts]
-    table = _columns(rows, ink)
+    yield from heading(ink, "MIGRATION ORDER", hint)
+    table = _columns(audit, ink)
     room = _room(audit, table, ink)
     titles = " ".join(fitted(c.title, c.width, right=c.right) for c in table)
-    lines.append(styled(f"{titles}  because" if room else titles.rstrip(), "quiet"))
+    yield styled(f"{titles}  because" if room else titles.rstrip(), "quiet")
     stay = 0
-    for verdict, row in zip(audit.verdicts, rows, strict=True):
+    for verdict in audit.verdicts:
         stay += verdict.decision == "KEEP"
         if verdict.decision == "KEEP" and stay > _STAY and not (why or ink.verbose):
             continue
-        lines += _row(verdict, row, table, room, ink)
-        lines += _signs(verdict.signs, ink) if why else []
+        yield from _row(verdict, _cells(audit, verdict, ink), table, room, ink)
+        yield from _signs(verdict.signs, ink) if why else ()
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
-            lines += [Line(line) for line in hanging(ink.text(question), ink.width, first="       ? ")]
-    return [*lines, *_more_stay(stay, why, ink), *_how_to_answer(audit, ink)]
+            yield from (Line(line) for line in hanging(ink.text(question), ink.width, first="       ? "))
+    yield from _more_stay(stay, why, ink)
+    yield from _how_to_answer(audit, ink)
 
 
 def _more_stay(stay: int, why: bool, ink: Ink) -> list[Line]:
@@ -89,9 +90,12 @@ def _cells(audit: Audit, verdict: Verdict, ink: Ink) -> dict[str, str]:
     }
 
 
-def _columns(rows: Sequence[dict[str, str]], ink: Ink) -> list[Column]:
+def _columns(audit: Audit, ink: Ink) -> list[Column]:
     """Widths by content within limits; below 80 columns five columns are kept, and the reason stands below."""
-    wide = {name: max(columns(name), *(columns(row[name]) for row in rows)) for name in rows[0]}
+    wide: dict[str, int] = {}
+    for verdict in audit.verdicts:
+        for name, cell in _cells(audit, verdict, ink).items():
+            wide[name] = max(wide.get(name, columns(name)), columns(cell))
     names = list(wide) if ink.width >= 80 else ["#", "line", "job", "becomes"]
     limits = {"line": max(5, ink.width // 5), "job": max(10, ink.width // 5), "becomes": max(_WORDS, ink.width // 5)}
     figures = {"#", "line", "runs/day", "p95"} if ink.places.one_file else {"#", "runs/day", "p95"}
@@ -108,9 +112,9 @@ def _room(audit: Audit, table: Sequence[Column], ink: Ink) -> int:
     left = ink.width - sum(column.width + 1 for column in table) - 1
     if left < _LEAST_ROOM:
         return 0
-    reasons = [ink.text(verdict.because) for verdict in audit.verdicts]
-    beside = sum(len(folded(reason, left)) for reason in reasons)
-    below = sum(1 + len(folded(reason, ink.width - len(_BELOW))) for reason in reasons)
+    reasons = [(ink.text(reason), often) for reason, often in Counter(each.because for each in audit.verdicts).items()]
+    beside = sum(len(folded(reason, left)) * often for reason, often in reasons)
+    below = sum((1 + len(folded(reason, ink.width - len(_BELOW)))) * often for reason, often in reasons)
     return left if beside <= below else 0
 
 
