@@ -102,12 +102,13 @@ class Backend:
             return None
         return int(session.value("SELECT id FROM {jobs} WHERE public_id = ?", (row[0],)))
 
-    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
-        """Insert one row that names no time, as of now, if pauses and limits are still of this version.
+    def insert_current(self, session: Session, rows: Sequence[Row], version: int) -> list[int]:
+        """Insert rows that name no time, as of now, if pauses and limits are still of this version; the ids, in their order.
 
-        Its id; None if they are not, if a unique index refused it, or if the backend would rather look first.
+        None of them if they are not, if a unique index refused a single row (of many none is refused), or if the backend would
+        rather look first: then nothing was written.
         """
-        return None
+        return []
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """Insert finished attempts: RECORD_COLUMNS, and the attempt's length in microseconds.

@@ -137,18 +137,21 @@ class InnodbBackend(SkipLockedBackend):
         found = dict(session.rows(query, public_ids))
         return [int(found[public_id]) for public_id in public_ids]
 
-    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
-        """One statement for a look and an INSERT; whoever has a key looks first, since a refused INSERT leaves locks."""
-        if row[_DEDUPE] is not None:
-            return None
+    def insert_current(self, session: Session, rows: Sequence[Row], version: int) -> list[int]:
+        """One statement for a look and an INSERT of one row. With a key one looks first, since a refused INSERT leaves locks;
+        before a bulk as well, where the clock would be read for each row.
+        """
+        row = rows[0]
+        if len(rows) > 1 or row[_DEDUPE] is not None:
+            return []
         places = filled(row)
         try:
             cursor = session.run(_current(places), [version, *(row[place] for place in places)])
         except Exception as error:
             if session.driver.code_of(error) is Failure.DUPLICATE or error.args[:1] == (_NULL_REFUSED,):
-                return None
+                return []
             raise
-        return int(cursor.lastrowid)
+        return [int(cursor.lastrowid)]
 
     def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
         """A duplicate undoes its own statement only: no savepoint is needed."""

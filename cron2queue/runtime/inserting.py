@@ -49,7 +49,12 @@ def filled(row: Row) -> Places:
 def current(places: Places, mark: Callable[[str], str]) -> str:
     """INSERT of one job as of now, unless the version of pauses and limits has changed; `mark` is a parameter of a type."""
     given = ", ".join(mark(NEW_COLUMNS[NEW_NAMES[place]]) for place in places)
+    return f"{as_of_now(places, given)} WHERE true{SKIPPING}"
+
+
+def as_of_now(places: Places, given: str) -> str:
+    """INSERT .. SELECT .. FROM, with a first table that has no row if the version has changed: its parameter."""
     return (
         f"INSERT INTO {{jobs}} ({', '.join(_NOW)}, {names_of(places)}) SELECT moment, moment, moment, {given}, 0, 0, 0 "
-        f"FROM (SELECT {{now}} AS moment FROM {{controls}} WHERE id = 1 AND version = ?) c WHERE true{SKIPPING}"
+        "FROM (SELECT {now} AS moment FROM {controls} WHERE id = 1 AND version = ?) m"
     )

@@ -15,7 +15,7 @@ from cron2queue.runtime.backend import (
     order_of_claim,
 )
 from cron2queue.runtime.database.session import Session
-from cron2queue.runtime.inserting import SKIPPING, Parted, current, filled, names_of
+from cron2queue.runtime.inserting import SKIPPING, Parted, as_of_now, current, filled, names_of
 from cron2queue.runtime.runs import Plain
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
@@ -31,19 +31,26 @@ def _arrays(columns: dict[str, str]) -> str:
     return f"unnest({casts}) WITH ORDINALITY AS d ({', '.join(columns)}, place)"
 
 
-@cache
-def _insert(alike: tuple[int, ...], differing: tuple[int, ...], certain: bool) -> str:
-    """INSERT of many: what all of them have in common is given once, the rest as one array a column.
-
-    ON CONFLICT looks into each unique index first: a quarter of the whole.
-    """
+def _given(alike: tuple[int, ...], differing: tuple[int, ...]) -> tuple[str, str]:
+    """Columns of many jobs, and where they come from: what all have in common is given once, the rest as an array a column."""
     common = [f"{_typed(kind)} AS {name}" for name, kind in (_NEW[place] for place in alike)]
     arrays = _arrays(dict(_NEW[place] for place in differing))
-    given = ", ".join(_NEW[place][0] for place in (*alike, *differing))
-    return (
-        f"INSERT INTO {{jobs}} ({names_of((*alike, *differing))}) SELECT {given}, 0, 0, 0 "
-        f"FROM (SELECT {', '.join(common)}) AS c, {arrays} ORDER BY place{' RETURNING id' if certain else SKIPPING}, public_id"
-    )
+    names = ", ".join(_NEW[place][0] for place in (*alike, *differing))
+    return names, f"(SELECT {', '.join(common)}) AS c, {arrays} ORDER BY place"
+
+
+@cache
+def _insert(alike: tuple[int, ...], differing: tuple[int, ...], certain: bool) -> str:
+    """INSERT of many. ON CONFLICT looks into each unique index first: a quarter of the whole."""
+    names, source = _given(alike, differing)
+    insert = f"INSERT INTO {{jobs}} ({names_of((*alike, *differing))}) SELECT {names}, 0, 0, 0 FROM {source}"
+    return f"{insert}{' RETURNING id' if certain else SKIPPING}, public_id"
+
+
+@cache
+def _insert_current(alike: tuple[int, ...], differing: tuple[int, ...]) -> str:
+    names, source = _given(alike, differing)
+    return f"{as_of_now((*alike, *differing), names)}, {source} RETURNING public_id, id"
 
 
 @cache
@@ -100,11 +107,16 @@ class PostgresqlBackend(SkipLockedBackend):
         ids = {public_id: job_id for job_id, public_id in returned}
         return [ids.get(row[0]) for row in rows]
 
-    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
+    def insert_current(self, session: Session, rows: Sequence[Row], version: int) -> list[int]:
         """One statement, and one round trip, for a look and an INSERT."""
-        places = filled(row)
-        found: int | None = session.value(current(places, _typed), [*(row[place] for place in places), version])
-        return found
+        if len(rows) > 1:
+            parts = Parted(rows)
+            arrays = [_array(parts.columns[place]) for place in parts.differing]
+            found = dict(session.rows(_insert_current(parts.alike, parts.differing), [version, *parts.common, *arrays]))
+            return [found[row[0]] for row in rows] if found else []
+        places = filled(rows[0])
+        one = session.value(current(places, _typed), [*(rows[0][place] for place in places), version])
+        return [] if one is None else [one]
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """All rows as one array a column: the statement has the same text, and is prepared, whatever the batch."""

@@ -63,11 +63,13 @@ class SqliteBackend(Backend):
         found = {public_id: job_id for job_id, public_id in session.rows(statement, [*parts.common, *cells])}
         return [found.get(row[0]) for row in rows]
 
-    def insert_current(self, session: Session, row: Row, version: int) -> int | None:
-        """One statement for a look and an INSERT."""
-        places = filled(row)
-        found: int | None = session.value(current(places, _untyped), [*(row[place] for place in places), version])
-        return found
+    def insert_current(self, session: Session, rows: Sequence[Row], version: int) -> list[int]:
+        """One statement for a look and an INSERT of one row; a bulk looks first, which costs nothing beside it."""
+        if len(rows) > 1:
+            return []
+        places = filled(rows[0])
+        found = session.value(current(places, _untyped), [*(rows[0][place] for place in places), version])
+        return [] if found is None else [found]
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. An idle worker only looks first: a write would keep producers waiting, even of nothing."""

@@ -33,14 +33,28 @@ class Known:
         self.turns: set[bytes] = set()
 
 
-def enqueue_one(session: Session, backend: Backend, controls: Controls, draft: Draft) -> list[Enqueued]:
-    """Store one, outside any transaction. Most are new, and no queue is bounded: then all is one statement."""
+def is_one_statement(drafts: Sequence[Draft]) -> bool:
+    """Whether one INSERT stores all of them or none, without a transaction around it."""
+    if len(drafts) == 1:
+        return True
+    return all(draft.is_certain for draft in drafts) and len(next(chunks(drafts))) == len(drafts)
+
+
+def enqueue_alone(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
+    """Store what is one statement. Most are new, and no queue is bounded: then nothing need be looked at before."""
+    if (len(drafts) == 1 or not session.reruns) and all(_needs_no_look(draft, controls) for draft in drafts):
+        ids = backend.insert_current(session, [draft.timeless_row() for draft in drafts], controls.version)
+        if ids:
+            return [
+                Enqueued(id=job_id, public_id=draft.public_id, duplicate=False)
+                for draft, job_id in zip(drafts, ids, strict=True)
+            ]
+    return enqueue(session, backend, controls, drafts)
+
+
+def _needs_no_look(draft: Draft, controls: Controls) -> bool:
     rule = controls.queue(draft.job.queue)
-    if draft.is_timeless and rule.depth_limit is None and rule.age_limit is None:
-        job_id = backend.insert_current(session, draft.timeless_row(), controls.version)
-        if job_id is not None:
-            return [Enqueued(id=job_id, public_id=draft.public_id, duplicate=False)]
-    return enqueue(session, backend, controls, [draft])
+    return draft.is_timeless and rule.depth_limit is None and rule.age_limit is None
 
 
 def enqueue(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:

@@ -54,12 +54,9 @@ class ProducerVerbs(Desk):
         backend = self.backend
         if connection is not None:
             return self.inside(connection, lambda session, controls: self._with_notice(session, controls, drafts))
-        if len(drafts) == 1 and backend.insert_is_single:
-            answers = self.with_controls(
-                lambda session, controls: enqueueing.enqueue_one(session, backend, controls, drafts[0]), single=True
-            )
-        else:
-            answers = self.with_controls(lambda session, controls: enqueueing.enqueue(session, backend, controls, drafts))
+        alone = backend.insert_is_single and enqueueing.is_one_statement(drafts)
+        store = enqueueing.enqueue_alone if alone else enqueueing.enqueue
+        answers = self.with_controls(lambda session, controls: store(session, backend, controls, drafts), single=alone)
         self._after_enqueue([each.turn for each in drafts if each.turn is not None])
         return answers
 

@@ -70,10 +70,15 @@ def test_what_hangs_on_the_time_costs_a_look_more(store: Store) -> None:
     assert asked(store, lambda: store.enqueue(mail(key="c", unique=Period(seconds=60)))) == 2
 
 
-def test_a_bulk_costs_a_look_and_an_insert_in_one_transaction_however_many_it_is_of(database: Database, store: Store) -> None:
-    ids = 1 if database.address.family == "mysql" else 0  # asked for once more
-    store.enqueue_many([mail(), mail()])
-    assert asked(store, lambda: store.enqueue_many([mail(payload={"n": n}) for n in range(900)])) <= 4 + ids
+def test_a_bulk_costs_as_much_however_many_it_is_of(database: Database, store: Store) -> None:
+    waits = {"sqlite": 2, "postgresql": 1}.get(database.name, 3)  # on servers of MySQL's kind ids are asked for once more
+    assert asked(store, lambda: store.enqueue_many([mail(payload={"n": n}) for n in range(900)])) == waits
+
+
+def test_a_bulk_that_something_may_stand_in_the_way_of_is_one_transaction(database: Database, store: Store) -> None:
+    store.enqueue_many([mail(key="x"), mail()])
+    more = 1 if database.address.family == "mysql" else 0
+    assert asked(store, lambda: store.enqueue_many([mail(key=f"{n}") for n in range(900)])) <= 4 + more
 
 
 def test_in_a_transaction_of_the_callers_own_the_limits_are_read_once(database: Database, store: Store) -> None:
