@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from cron2queue.durations import duration
+from cron2queue.redaction import redact
 from cron2queue.runtime.alerts import OFF, AlertSettings, Threshold
 from cron2queue.runtime.metrics.exposition import number
 from cron2queue.runtime.sight.views import MissedTick, QueueView, StatusView
@@ -195,8 +196,8 @@ def plugin_output(judgements: Sequence[Judgement], *, verbose: bool = False) -> 
 
 
 def _clean(text: str) -> str:
-    """A pipe would begin the performance data."""
-    return safe_text(text).replace("|", "\\x7c")
+    """Safe to show, secrets masked; a pipe would begin the performance data."""
+    return safe_text(redact(text)).replace("|", "\\x7c")
 
 
 def _sentence(judgement: Judgement) -> str:

@@ -133,6 +133,11 @@ def test_a_name_cannot_end_the_line_begin_performance_data_or_break_a_label() ->
     assert said.endswith("| 'a''b_c\\x7cd\\x0a'=1;;;0")
 
 
+def test_secrets_are_masked_in_the_line() -> None:
+    said = plugin_output([judgement(level=Level.CRITICAL, text="mysql://shop:Geheim2019@db/shop does not answer")])
+    assert "Geheim2019" not in said and "does not answer" in said
+
+
 def test_large_figures_keep_all_their_digits() -> None:
     assert "'n'=12345678;" in plugin_output([judgement(perf=(Perf(label="n", value=12_345_678),))])
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from cron2queue.redaction import redact
@@ -32,7 +32,7 @@ class Delivery:
 
 
 def deliver(hook: Hook, event: Event) -> Delivery:
-    """Tell the hook and wait at most its timeout; never raises for anything that the hook does."""
+    """Tell the hook, with secrets masked, and wait at most its timeout; never raises for anything that the hook does."""
     try:
         process = subprocess.Popen(
             _arguments(hook),
@@ -44,7 +44,12 @@ def deliver(hook: Hook, event: Event) -> Delivery:
         )
     except (OSError, ValueError) as trouble:
         return Delivery(hook=hook.name, problem=f"cannot be started: {safe_text(str(trouble))}")
-    return Delivery(hook=hook.name, problem=_attended(process, _input(hook, event), hook.timeout))
+    return Delivery(hook=hook.name, problem=_attended(process, _input(hook, _masked(event)), hook.timeout))
+
+
+def _masked(event: Event) -> Event:
+    subject, text = redact(event.subject), redact(event.text)
+    return replace(event, subject=subject, text=text, output=redact(event.output), remedy=redact(event.remedy))
 
 
 def _arguments(hook: Hook) -> list[str]:
@@ -71,7 +76,7 @@ def letter(event: Event) -> str:
         parts.append(f"to do: {event.remedy}")
     parts += [f"job {each}" for each in event.jobs]
     if event.output:
-        parts += ["", redact(event.output)]
+        parts += ["", event.output]
     return "\n".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -29,6 +30,17 @@ def hook(tmp_path: Path, script: str, **fields: object) -> Hook:
 
 def read(text: str) -> tuple[Hook, ...]:
     return hooks_from(tomllib.loads(text), folder=Path("/plan"))
+
+
+@pytest.mark.parametrize("way", ["command", "mail"])
+def test_no_secret_leaves_by_a_hook(tmp_path: Path, way: str) -> None:
+    url = "mysql://shop:Geheim2019@db/shop"
+    event = replace(EVENT, text=f"1 job is dead: {url}", output=f"tried {url}\n", remedy=f"look at {url}")
+    keep = ("/bin/sh", "-c", "cat > told")
+    told = Hook(name="p", mail=("root",), sendmail=keep, folder=tmp_path) if way == "mail" else hook(tmp_path, keep[2])
+    assert deliver(told, event).problem == ""
+    said = (tmp_path / "told").read_text()
+    assert "1 job is dead" in said and "Geheim2019" not in said
 
 
 def test_a_plan_without_hooks_has_none() -> None:
