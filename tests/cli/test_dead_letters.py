@@ -95,7 +95,7 @@ def test_a_flood_is_a_screen_and_a_number(database: Database) -> None:
     give_up(database, *[foreign(f"sort {number}") for number in range(3 * MOST_LINES)])
     ran = run("dead", "list", "--database", database.url)
     assert f"{3 * MOST_LINES} DEAD LETTERS" in ran.out and "more, not listed" in ran.out
-    assert len(ran.out.splitlines()) < MOST_LINES
+    assert len(ran.out.splitlines()) < 10 and "sort #" in ran.out
 
 
 def test_a_jobs_story_holds_its_letters_and_a_queues_story_does_not(database: Database, told: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, func, select
 
 from cron2queue.runtime.sight import figures
+from cron2queue.runtime.sight.dead import folded
 from cron2queue.runtime.sight.jobs import JobFilter
 from cron2queue.runtime.sight.views import LetterCount, LetterGroup, LettersView
 from cron2queue.runtime.tables import Tables
@@ -59,7 +60,9 @@ def _grouped(lines: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[LetterGroup
     found: dict[tuple[str, str], list[tuple[Any, Mapping[str, Any]]]] = {}
     for row, told in lines:
         if not is_rest(told):
-            found.setdefault((str(told.get("kind") or ""), str(told.get("reason") or "")), []).append((row, told))
+            kind = str(told.get("kind") or "")
+            name = kind if row.job_id else folded(kind)  # a stranger may call each of a thousand messages otherwise
+            found.setdefault((name, str(told.get("reason") or "")), []).append((row, told))
     groups = [_group(kind, reason, members) for (kind, reason), members in found.items()]
     return sorted(groups, key=lambda group: (-group.count, group.kind, group.reason))
 

@@ -1,7 +1,8 @@
 """What a broker gave up, in the operators' log: a line for each job, or sort of foreign message, and minute.
 
 Who fills the broker's dead letters fills neither this table nor a screen: equal ones are counted in one line, and above
-MOST_LINES in a minute the rest is one line more. A kill between this record and the broker's hearing of it costs a second
+MOST_LINES in a minute the rest is one line more; jobs and foreign messages each have so many, so that no stranger hides
+what befell a job. A kill between this record and the broker's hearing of it costs a second
 count.
 """
 
@@ -174,7 +175,7 @@ class _Book:
         """Count letters of one line; whether it is a new one."""
         if line in self.known and self._raise(*self.known[line], line, n):
             return False
-        if len(self.known) >= MOST_LINES:
+        if sum(bool(each.job_id) == bool(line.job_id) for each in self.known) >= MOST_LINES:
             self.others += n
             return False
         self._write(line, n)

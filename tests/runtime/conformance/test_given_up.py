@@ -50,6 +50,9 @@ def test_a_flood_is_as_many_lines_as_a_minute_may_have_and_one_more(table: Datab
     assert len(counted(table)) <= 2 * (MOST_LINES + 1)
     assert sum(n for _, n in counted(table)) == 300
     assert {target for target, _ in counted(table)} == {"dead letters"}
+    job = store.enqueue(mail()).public_id
+    record(store, Letter(job, "", "default", "expired"))
+    assert counted(table)[-1] == (job, 1)
 
 
 def test_lines_of_others_between_them_change_nothing(table: Database, store: Store) -> None:
