@@ -1,11 +1,15 @@
 """Migrations: repeatable after a kill at any statement, equal to the tables, refusing what would lose jobs."""
 
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import Database
+from databases import SERVERS, Database, administrator, need, own_database
 from sqlalchemy import MetaData, create_engine, inspect
 
 from cron2queue.runtime import migrations
@@ -129,6 +133,52 @@ def _run_until(database: Database, monkeypatch: pytest.MonkeyPatch, direction: s
     store = database.store()
     with pytest.raises(Killed):
         store.migrate_up() if direction == "up" else store.migrate_down(to=0, force=True)
+
+
+UP = [sys.executable, "-m", "cron2queue", "migrate", "up", "--database"]
+
+
+def test_five_that_make_the_tables_at_once_make_them_once(unmigrated_database: Database) -> None:
+    """On a new SQLite file all begin with making it WAL, for which each must be alone."""
+    line = [*UP, unmigrated_database.url]
+    began = [subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(5)]
+    said = sorted(each.communicate(timeout=120)[0].strip() for each in began)
+    assert said == ["applied step 1", *["nothing to do"] * 4]
+    unmigrated_database.store().require_schema()
+
+
+def test_a_disk_that_is_full_is_told_and_is_no_bug(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    full = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); sys.argv = sys.argv[1:]; "
+    ran = subprocess.run([sys.executable, "-c", full + MAIN, *UP[2:], url], capture_output=True, text=True)
+    assert ran.returncode == 69 and "remedy:" in ran.stderr and "bug" not in ran.stderr
+    assert subprocess.run([*UP, url], capture_output=True, text=True).stdout == "applied step 1\n"
+
+
+MAIN = "from cron2queue.cli.app import main; sys.exit(main())"
+
+
+@contextmanager
+def _weak_user(name: str, url: str) -> Iterator[str]:
+    """Somebody who may look into the database, and make nothing in it."""
+    database = url.partition("?")[0].rpartition("/")[2]
+    weak, place = f"weak_{database}"[:30], "" if name == "postgresql" else "@'%'"
+    with administrator(name) as cursor:
+        cursor.execute(f"CREATE ROLE {weak} LOGIN" if name == "postgresql" else f"CREATE USER {weak}@'%'")
+        if name != "postgresql":
+            cursor.execute(f"GRANT SELECT ON {database}.* TO {weak}@'%'")
+        try:
+            yield re.sub(r"//\w+@", f"//{weak}@", url)
+        finally:
+            cursor.execute(f"DROP ROLE {weak}" if name == "postgresql" else f"DROP USER {weak}{place}")
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_user_without_the_rights_is_told_which(name: str) -> None:
+    need(name)
+    with _weak_user(name, own_database(name, "rights")) as url:
+        ran = subprocess.run([*UP, url], capture_output=True, text=True)
+    assert ran.returncode == 69 and "give the database user its rights" in ran.stderr, ran.stderr
 
 
 def test_a_newer_schema_is_worked_with_until_it_says_that_it_needs_a_newer_release(unmigrated_database: Database) -> None:

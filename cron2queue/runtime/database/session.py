@@ -267,6 +267,7 @@ class _Attempt:
 
 
 _MISSING = frozenset({"42P01", "42703"})  # no such table, no such column
+_DENIED = frozenset({"42501", 1044, 1142, 1143, 1227})  # the user has not the right: of PostgreSQL, of MySQL and MariaDB
 
 
 def told(error: BaseException, meaning: Failure) -> Cron2QueueError:
@@ -278,6 +279,12 @@ def told(error: BaseException, meaning: Failure) -> Cron2QueueError:
         return SchemaMismatch(
             f"the tables are not those of this release: {text}", remedy="run: cron2queue migrate up, then try again"
         )
+    if state in _DENIED or number in _DENIED:
+        remedy = "give the database user its rights: SELECT, INSERT, UPDATE, DELETE; for migrate CREATE, ALTER, DROP, INDEX too"
+        return DatabaseUnavailable(f"the database allows this user no such thing: {text}", remedy=remedy)
+    if meaning is Failure.GONE:
+        return DatabaseUnavailable(f"the connection to the database broke: {text}", remedy="check the server, then try again")
     if meaning is Failure.REFUSING:
-        return DatabaseUnavailable(f"the database cannot write just now: {text}", remedy="look at the server, then try again")
+        remedy = "look at the server and its disk, then try again"
+        return DatabaseUnavailable(f"the database cannot write just now: {text}", remedy=remedy)
     return StatementFailed(f"the database refused a statement: {text}", remedy="report it, with the version of the server")

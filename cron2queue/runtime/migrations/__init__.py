@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cron2queue.runtime.database.prefix import PREFIX
-from cron2queue.runtime.database.session import Session, Sessions
+from cron2queue.runtime.database.session import Session, Sessions, told
 from cron2queue.runtime.trouble import SchemaMismatch, UnsafeDatabase
 
 
@@ -138,6 +138,10 @@ def _alone(session: Session, prefix: str) -> Iterator[None]:
         session.run("SELECT pg_advisory_lock(hashtext(?))", (f"{prefix}migrate",))
     try:
         yield
+    except Exception as error:
+        if session.driver.is_own(error):
+            raise told(error, session.driver.code_of(error)) from error
+        raise
     finally:
         if family == "mysql":
             session.run("SELECT RELEASE_LOCK(?)", (f"{prefix}migrate",))
@@ -153,9 +157,7 @@ def up(sessions: Sessions, prefix: str, *, to: int | None = None) -> list[int]:
         with _alone(session, prefix):
             applied = sessions.read(lambda other: _applied(other, prefix))
             wanted = [step for step in STEPS if step.number not in applied and (to is None or step.number <= to)]
-            for step in wanted:
-                _run(session, prefix, step, "up")
-            return [step.number for step in wanted]
+            return [step.number for step in wanted if _run(sessions, session, prefix, step, "up")]
     finally:
         sessions.drop(session)
 
@@ -172,9 +174,7 @@ def down(sessions: Sessions, prefix: str, *, to: int, force: bool = False) -> li
             wanted = [step for step in reversed(STEPS) if step.number > to and step.number in {*applied, *begun}]
             if wanted and not force:
                 _refuse_loss(session, prefix, wanted)
-            for step in wanted:
-                _run(session, prefix, step, "down")
-            return [step.number for step in wanted]
+            return [step.number for step in wanted if _run(sessions, session, prefix, step, "down")]
     finally:
         sessions.drop(session)
 
@@ -186,11 +186,14 @@ def _refuse_loss(session: Session, prefix: str, steps: Sequence[Step]) -> None:
         raise UnsafeDatabase(f"{prefix}jobs holds jobs, which would be lost", remedy="save them, then say --force")
 
 
-def _run(session: Session, prefix: str, step: Step, direction: str) -> None:
-    """All statements, then the record. In one transaction where DDL is transactional."""
+def _run(sessions: Sessions, session: Session, prefix: str, step: Step, direction: str) -> bool:
+    """All statements, then the record, in one transaction where DDL is transactional; False if another was quicker."""
     driver = session.driver
-    driver.begin(session.raw)
+    sessions.begin(session)
     try:
+        if direction == "up" and step.number in _applied(session, prefix):
+            driver.rollback(session.raw)
+            return False
         for statement in statements(driver.family, step, direction, prefix):
             execute(session, statement)
         if direction == "up":
@@ -201,6 +204,7 @@ def _run(session: Session, prefix: str, step: Step, direction: str) -> None:
     except BaseException:
         driver.rollback(session.raw)
         raise
+    return True
 
 
 def execute(session: Session, statement: str) -> None:

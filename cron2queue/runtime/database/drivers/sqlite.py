@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 
 from cron2queue.errors import DatabaseUnavailable, UsageError
 from cron2queue.runtime.database.driver import Driver, Failure
@@ -76,12 +77,12 @@ class SqliteDriver(Driver):
         return isinstance(raw, _Connection) and raw.place != _place(self.address.database)
 
     def _promise(self, raw: sqlite3.Connection) -> None:
+        raw.execute("PRAGMA busy_timeout=5000")
         if self.address.options.get("synchronous", "full").lower() == "normal":
             raw.execute("PRAGMA synchronous=NORMAL")  # asked for in the URL: a power cut may lose the last acknowledged jobs
         else:
             raw.execute("PRAGMA synchronous=FULL")
-        raw.execute("PRAGMA busy_timeout=5000")
-        raw.execute("PRAGMA journal_mode=WAL").fetchall()
+        _to_wal(raw)
         raw.execute("PRAGMA busy_timeout=20")
 
     def begin(self, raw: sqlite3.Connection) -> None:
@@ -128,6 +129,20 @@ class _Connection(sqlite3.Connection):
     """A connection that knows which file it has opened."""
 
     place: tuple[int, int] | None = None
+
+
+def _to_wal(raw: sqlite3.Connection) -> None:
+    """Whoever opens a new file first must be alone to make it WAL; SQLite's own patience does not cover that."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            raw.execute("PRAGMA journal_mode=WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _place(file: str) -> tuple[int, int] | None:
