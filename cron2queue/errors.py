@@ -10,9 +10,26 @@ Cron2QueueError            2
 
 from __future__ import annotations
 
+import errno
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
+
+
+# What may happen to any write, and what helps.
+DISK_TROUBLE = {
+    errno.ENOSPC: "free some space, then try again",
+    errno.EDQUOT: "free some space or raise the quota, then try again",
+    errno.EROFS: "that file system is mounted read-only: mount it for writing, or name another place",
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f), then try again",
+    errno.EIO: "look at the disk: the kernel's log tells more",
+}
+
+
+def remedy_of(trouble: OSError, otherwise: str) -> str:
+    """What helps where something cannot be written: what the disk needs, or else `otherwise`."""
+    return DISK_TROUBLE.get(trouble.errno or 0, otherwise)
 
 
 class Cron2QueueError(Exception):

@@ -10,13 +10,12 @@ import typer
 from typer._click.exceptions import ClickException
 
 from cron2queue.cli.writing import silence
-from cron2queue.errors import Cron2QueueError, UsageError
+from cron2queue.errors import DISK_TROUBLE, Cron2QueueError, UsageError, remedy_of
 from cron2queue.redaction import redact
 from cron2queue.text import safe_text
 
 BUG = 70
 INTERRUPTED = 130
-DISK_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 # What a name may meet on this host. ENOENT is not among them: whoever asks for what may be missing says so itself.
 PATH_TROUBLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EEXIST}
@@ -66,7 +65,7 @@ def exit_status_of(trouble: BaseException, *, show_traceback: bool = False) -> i
     if isinstance(trouble, OSError) and trouble.errno in DISK_TROUBLE:
         silence(sys.stdout)
         where = trouble.filename or "standard output"
-        say(f"{where}: cannot be written: {trouble.strerror}\n  remedy: free some space, then try again")
+        say(f"{where}: cannot be written: {trouble.strerror}\n  remedy: {remedy_of(trouble, 'try again')}")
         return UsageError.exit_status
     if isinstance(trouble, OSError) and trouble.errno in PATH_TROUBLE and trouble.filename is not None:
         remedy = "name another place, or run as a user who may use this one"

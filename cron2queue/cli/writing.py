@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from cron2queue.errors import UsageError
+from cron2queue.errors import UsageError, remedy_of
 
 _AT_ONCE = 1000  # pieces
 
@@ -64,7 +64,7 @@ def write_file(path: Path, text: str | Iterable[str]) -> None:
         else:
             _replace(Path(os.path.realpath(path)), blocks)
     except OSError as error:
-        remedy = "name a file in a folder that is there and that you may write to"
+        remedy = remedy_of(error, "name a file in a folder that is there and that you may write to")
         raise UsageError(f"cannot be written: {error.strerror}", place=str(path), remedy=remedy) from error
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.crontab.spool import without_heading
 from cron2queue.cutover.exchange import put_in_place
-from cron2queue.errors import Refused
+from cron2queue.errors import Refused, remedy_of
 from cron2queue.plan.folder import prepare
 from cron2queue.text import to_text
 
@@ -99,7 +99,7 @@ class SystemFile(Live):
             finally:
                 os.close(folder)
         except OSError as trouble:
-            remedy = f"run apply as the owner of {self.path} or as root"
+            remedy = remedy_of(trouble, f"run apply as the owner of {self.path} or as root")
             raise Refused(f"the crontab cannot be replaced: {trouble.strerror}", remedy=remedy, place=self.name) from None
         if not taken:
             raise changed_just_now(self.name)

@@ -65,7 +65,11 @@ class Folder:
         """The folder itself may not be a link. `create` makes it with mode 0755, parents too."""
         if create:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _make(path.name or ".", os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), close=True)
+            try:
+                _make(path.name or ".", os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), close=True)
+            except OSError as trouble:
+                trouble.filename = str(path)
+                raise
         try:
             descriptor = os.open(path, _FOLDER)
         except OSError as trouble:
@@ -107,6 +111,7 @@ class Folder:
             if trouble.errno in (errno.ELOOP, errno.ENOTDIR):
                 remedy = "put a folder in its place"
                 raise UnsafePath(f"{self.path}/{path} leads through a link or a file", remedy=remedy) from None
+            trouble.filename = path  # a full disk names nothing, and nobody knows the name of a new file beside the old one
             raise
         finally:
             os.close(descriptor)

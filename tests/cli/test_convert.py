@@ -41,6 +41,19 @@ def test_the_shop_is_converted_with_its_logs_and_nothing_else_is_touched(tmp_pat
     assert tree(SHOP) == before
 
 
+def test_a_file_that_cannot_be_written_is_named_with_what_helps(crontab: Path, tmp_path: Path) -> None:
+    """What a full disk or a quota says holds no name."""
+    small = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+    small += "from cron2queue.cli.app import main; main()"
+    words = ["convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet"]
+    ran = subprocess.run([sys.executable, "-c", small, *words], capture_output=True, text=True)
+    assert ran.returncode == 2 and ran.stderr.startswith(f"cron2queue: {tmp_path}/c2q/")
+    assert ran.stderr.endswith(
+        ": cannot be written: File too large\n  remedy: raise the limit on the size of files (ulimit -f), then try again\n"
+    )
+    assert [name for name in tree(tmp_path) if "/." in name] == []
+
+
 def test_check_says_whether_the_folder_is_up_to_date_and_writes_nothing(crontab: Path, tmp_path: Path) -> None:
     words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet")
     assert run(*words, "--check").status == 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from cron2queue.errors import InputError
+from cron2queue.errors import InputError, remedy_of
 from cron2queue.runtime.locks.locking import Skips, skips_in
 from cron2queue.runtime.metrics import exposition
 from cron2queue.runtime.metrics.exposition import Family, Sample
@@ -28,5 +28,5 @@ def write_textfile(path: Path, folder: Path) -> None:
     try:
         exposition.write_textfile(path, exposition.render(families(skips_in(folder))))
     except OSError as trouble:
-        remedy = "name a file in a folder that is there and that you may write to"
+        remedy = remedy_of(trouble, "name a file in a folder that is there and that you may write to")
         raise InputError(f"the metrics cannot be written: {trouble.strerror}", place=str(path), remedy=remedy) from None
