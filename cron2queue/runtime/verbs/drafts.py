@@ -8,7 +8,7 @@ from cron2queue.record import Record
 from cron2queue.runtime.backend import Row
 from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
 from cron2queue.runtime.database.instants import seconds, to_micros
-from cron2queue.runtime.jobs import Forever, NewJob, Period
+from cron2queue.runtime.jobs import Forever, NewJob, Period, WhileActive
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
 from cron2queue.runtime.trouble import JobRefused
 
@@ -38,16 +38,8 @@ class Draft(Record):
     ordering_key: bytes | None
     turn: bytes | None
     run_at: int | None
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether no unique index can refuse it: its public id was made here just now, and nothing else in it is unique."""
-        return self.dedupe is None and self.turn is None and self.job.public_id is None
-
-    @property
-    def is_timeless(self) -> bool:
-        """Whether nothing in its row hangs on what time it is, or on who has a turn."""
-        return self.run_at is None and self.turn is None and self.period in (None, UNTIL_PRUNED)
+    certain: bool  # no unique index can refuse it: its public id was made just now, and nothing else in it is unique
+    timeless: bool  # nothing in its row hangs on what time it is, or on who has a turn
 
     def timeless_row(self) -> Row:
         """Its row without the times, which are all the moment at which it is inserted."""
@@ -84,9 +76,11 @@ def drafts_of(jobs: Sequence[NewJob], *, payload_limit: int = PAYLOAD_LIMIT) -> 
 
 def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT, public_id: str | None = None) -> Draft:
     """Check a job, which gets this public id if it has none. JobRefused tells what is out of bounds; nothing is ever cut."""
-    _check_names(job)
-    _check_numbers(job)
+    _check_words(job.queue, job.kind, job.priority, job.max_attempts)
+    _check_rest(job)
     key = None if job.key is None else _bounded("key", job.key, 1024)
+    ordering_key = None if job.ordering_key is None else _bounded("ordering key", job.ordering_key, 255)
+    period = None if type(job.unique) is WhileActive else _period(job)
     if job.owner is not None:
         _bounded("owner", job.owner, 255)
     if job.limit_key is not None:
@@ -99,10 +93,12 @@ def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT, public_id: str | N
         payload=payload_text(job.payload, limit=payload_limit),
         key=key,
         dedupe=None if key is None else _dedupe(job, key),
-        period=_period(job),
-        ordering_key=None if job.ordering_key is None else _bounded("ordering key", job.ordering_key, 255),
+        period=period,
+        ordering_key=ordering_key,
         turn=None if job.ordering_key is None else turn_of(job.ordering_key),
         run_at=None if job.run_at is None else to_micros(job.run_at),
+        certain=key is None and ordering_key is None and job.public_id is None,
+        timeless=job.run_at is None and ordering_key is None and (period is None or period == UNTIL_PRUNED),
     )
 
 
@@ -132,22 +128,29 @@ def _is_name(name: str) -> bool:
     return name[:1] in _BEGINNING and _SIGNS.issuperset(name)
 
 
-def _check_names(job: NewJob) -> None:
-    checked_name("queue", job.queue, 64)
-    checked_name("kind", job.kind, 128)
+def _check_words(queue: str, kind: str, priority: int, max_attempts: int) -> None:
+    """What jobs of one producer mostly share, and is looked at once."""
+    try:
+        _check_once(queue, kind, priority, max_attempts)
+    except TypeError:  # what cannot be hashed is no name, or no number
+        _check_once.__wrapped__(queue, kind, priority, max_attempts)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _check_once(queue: str, kind: str, priority: int, max_attempts: int) -> None:
+    checked_name("queue", queue, 64)
+    checked_name("kind", kind, 128)
+    if not 1 <= max_attempts <= 1_000_000:
+        raise JobRefused(f"max_attempts is {max_attempts}", remedy="It counts runs, the first included: from 1 to 1000000.")
+    if not -_INT <= priority <= _INT:
+        raise JobRefused(f"the priority {priority} does not fit into 32 bits", remedy="Use small numbers; lower runs first.")
+
+
+def _check_rest(job: NewJob) -> None:
     if job.public_id is not None and not (len(job.public_id) == 32 and _HEX.issuperset(job.public_id)):
         raise JobRefused("a public id is 32 hexadecimal digits", remedy="Leave it out: one is made for you.")
     if job.trace_context is not None and not job.trace_context.isprintable():
         raise JobRefused("the trace context holds control characters", remedy="Hand over a traceparent as W3C defines it.")
-
-
-def _check_numbers(job: NewJob) -> None:
-    if not 1 <= job.max_attempts <= 1_000_000:
-        raise JobRefused(f"max_attempts is {job.max_attempts}", remedy="It counts runs, the first included: from 1 to 1000000.")
-    if not -_INT <= job.priority <= _INT:
-        raise JobRefused(
-            f"the priority {job.priority} does not fit into 32 bits", remedy="Use small numbers; lower runs first."
-        )
     if job.run_at is not None and job.run_at.tzinfo is None:
         raise JobRefused("run_at has no time zone", remedy="Hand over an aware datetime, e.g. datetime.now(UTC) + delay.")
     if isinstance(job.unique, Period) and not job.unique.seconds > 0:

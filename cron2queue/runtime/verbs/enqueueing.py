@@ -37,12 +37,12 @@ def is_one_statement(drafts: Sequence[Draft]) -> bool:
     """Whether one INSERT stores all of them or none, without a transaction around it."""
     if len(drafts) == 1:
         return True
-    return all(draft.is_certain for draft in drafts) and len(next(chunks(drafts))) == len(drafts)
+    return False not in [draft.certain for draft in drafts] and len(next(chunks(drafts))) == len(drafts)
 
 
 def enqueue_alone(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
     """Store what is one statement. Most are new, and no queue is bounded: then nothing need be looked at before."""
-    if (len(drafts) == 1 or not session.reruns) and all(_needs_no_look(draft, controls) for draft in drafts):
+    if (len(drafts) == 1 or not session.reruns) and _need_no_look(drafts, controls):
         ids = backend.insert_current(session, [draft.timeless_row() for draft in drafts], controls.version)
         if ids:
             return [
@@ -52,9 +52,10 @@ def enqueue_alone(session: Session, backend: Backend, controls: Controls, drafts
     return enqueue(session, backend, controls, drafts)
 
 
-def _needs_no_look(draft: Draft, controls: Controls) -> bool:
-    rule = controls.queue(draft.job.queue)
-    return draft.is_timeless and rule.depth_limit is None and rule.age_limit is None
+def _need_no_look(drafts: Sequence[Draft], controls: Controls) -> bool:
+    rules = [controls.queue(name) for name in {draft.job.queue for draft in drafts}]
+    bounded = any(rule.depth_limit is not None or rule.age_limit is not None for rule in rules)
+    return not bounded and False not in [draft.timeless for draft in drafts]
 
 
 def enqueue(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
@@ -178,7 +179,7 @@ def _store(session: Session, backend: Backend, drafts: Sequence[Draft], known: K
             fresh.sort(key=lambda draft: b"" if draft.turn is not None else draft.dedupe or b"")
         turns = set(known.turns)
         rows = [draft.row(now=known.now, has_turn=_gets_turn(draft, turns)) for draft in fresh]
-        certain = not session.reruns and all(draft.is_certain for draft in fresh)
+        certain = not session.reruns and False not in [draft.certain for draft in fresh]
         ids = backend.insert(session, rows, certain=certain) if rows else []
         for draft, job_id in zip(fresh, ids, strict=True):
             if job_id is not None:

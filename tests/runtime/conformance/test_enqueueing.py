@@ -128,6 +128,7 @@ def test_an_enqueue_whose_outcome_was_unknown_can_be_repeated(table: Database, s
         mail(queue=""), mail(queue="a b"), mail(queue="q" * 65), NewJob(kind="ünder"), NewJob(kind=""), mail(owner="o" * 256),
         mail(ordering_key="o" * 256), mail(max_attempts=0), mail(priority=2**31), mail(run_at=datetime(2030, 1, 1)),
         mail(key="k", unique=Period(seconds=0)), mail(trace_context="a\nb"), mail(key="\ud800"), mail(public_id="X" * 32),
+        NewJob(kind=["mail"]),  # type: ignore[arg-type]
     ],
     ids=lambda job: repr(job)[:40],
 )  # fmt: skip
