@@ -247,6 +247,13 @@ def _listen(runner: Runner, settings: Settings) -> None:
     def close(**_: Any) -> None:
         runner.close()
 
+    def say_why(record: logging.LogRecord) -> bool:
+        trouble = record.exc_info[1] if record.exc_info else None
+        if trouble is not None and (refusal := login.of(trouble, runner.app.connection_for_read())):
+            record.msg, record.args, record.exc_info = "%s", (refusal,), None
+        return True
+
+    logging.getLogger("celery.worker").addFilter(say_why)
     _connect(signals.worker_init, check)
     _connect(signals.celeryd_after_setup, warn)
     _connect(signals.worker_process_init, begin)

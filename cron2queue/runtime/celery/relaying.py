@@ -54,6 +54,7 @@ class RelayProcess:
     random: Random = field(default_factory=Random)
     stopping: bool = False
     failures: int = 0
+    refused: bool = False  # what was told last
     expected: tuple[type[BaseException], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,21 +88,24 @@ class RelayProcess:
         try:
             number = self.relay.round()
         except self.expected as trouble:
-            if not self.failures:
-                log.error("the relay waits: %s", self._told(trouble))
+            self._tell(trouble)
             self.failures += 1
             if not isinstance(trouble, Cron2QueueError):
                 self.publisher.reset()
             return 0
         if self.failures:
             log.info("the relay goes on")
-        self.failures = 0
+        self.failures, self.refused = 0, False
         return number
 
-    def _told(self, trouble: BaseException) -> str:
-        if refusal := login.of(trouble, self.publisher.app.connection_for_write()):
-            return str(refusal)
-        return f"{type(trouble).__name__}: {trouble}{_NO_LEADER if isinstance(trouble, TimeoutError) else ''}"
+    def _tell(self, trouble: BaseException) -> None:
+        """What a time of waiting began with, and also a refused login: a lost connection often is the first sign of it."""
+        refusal = login.of(trouble, self.publisher.app.connection_for_write())
+        hint = _NO_LEADER if isinstance(trouble, TimeoutError) else ""
+        said = f"{type(trouble).__name__}: {trouble}{hint}" if refusal is None else str(refusal)
+        if not self.failures or (refusal is not None and not self.refused):
+            log.error("the relay waits: %s", said)
+        self.refused = refusal is not None
 
     def _wait(self, wake: int, number: int) -> None:
         if self.stopping:

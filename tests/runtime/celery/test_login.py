@@ -69,6 +69,26 @@ def test_a_user_who_may_do_nothing_in_its_virtual_host_is_told_once_and_the_rela
     assert relay.poll() is None
 
 
+def test_a_login_that_is_refused_later_is_told_in_the_same_words(refusing: Node, bench: CeleryBench) -> None:
+    user = f"user-of-{bench.project}"
+    refusing.control("add_user", user, "S3CRET")
+    refusing.control("set_permissions", user, ".*", ".*", ".*")
+    bench.plan(PLAN)
+    bench.broker = url(refusing, f"{user}:S3CRET", "%2F")
+    worker, relay = bench.work(), bench.relay()
+    bench.enqueue("a")
+    bench.until(lambda: bench.done(1))
+    refusing.control("change_password", user, "another")
+    refusing.control("close_all_connections", "test")
+    assert worker.wait(60) != 0  # the service manager starts it again, and then it is told as at any start
+    bench.until(lambda: "refuses the login" in bench.log(1))
+    refusing.control("change_password", user, "S3CRET")
+    bench.until(lambda: "the relay goes on" in bench.log(1))
+    assert [bench.log(number).count("refuses the login") for number in (0, 1)] == [1, 1]
+    assert "S3CRET" not in bench.log(0) + bench.log(1) and "Traceback" not in bench.log(0) + bench.log(1)
+    assert relay.poll() is None
+
+
 def test_the_first_broker_that_answers_decides(refusing: Node, bench: CeleryBench) -> None:
     bench.plan(PLAN)
 
