@@ -88,10 +88,10 @@ def resume_kind(session: Session, kind: str, by: str) -> bool:
     statement = "UPDATE {limits} SET paused_until = NULL WHERE scope = 'kind' AND name = ? AND paused_until IS NOT NULL"
     if not session.changed(statement, (kind.encode(),)):
         return False
-    raise_version(session)
     early = "SELECT id FROM {jobs} WHERE due_at > {now} AND run_at <= {now} AND kind = ? ORDER BY id LIMIT 500"
     while ids := [row[0] for row in session.rows(early, (kind,))]:
         session.run(f"UPDATE {{jobs}} SET due_at = {{now}} WHERE id IN ({marks(len(ids))}) AND state = 'scheduled'", ids)
+    raise_version(session)  # at last: producers on MySQL and MariaDB wait for who holds that row
     note(session, by, "resume-kind", kind)
     return True
 

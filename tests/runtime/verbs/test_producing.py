@@ -9,7 +9,7 @@ from databases import SERVERS, Database, open_database
 
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.innodb import InnodbBackend
-from cron2queue.runtime.jobs import Forever, NewJob, Period
+from cron2queue.runtime.jobs import Forever, NewJob, Period, RetryAt, Settlement
 from cron2queue.runtime.store import Store
 
 
@@ -92,6 +92,21 @@ def test_in_a_transaction_of_the_callers_own_the_limits_are_read_once(database: 
     store.driver.commit(session.raw)
     assert [sql for sql in found if "limits" in sql] == []
     assert database.value("SELECT COUNT(*) FROM {jobs}") == 7
+
+
+def test_an_operator_who_moves_many_jobs_keeps_no_producer_waiting(database: Database, store: Store) -> None:
+    """An INSERT on MySQL and MariaDB waits for whoever has written the count of changes and has not committed."""
+    store.enqueue_many([mail() for _ in range(3)])
+    (job,) = store.claim("default", kinds=("mail",), limit=1, worker="w")
+    store.settle([Settlement(job=job, outcome=RetryAt(delay_seconds=1, pause_kind_seconds=3600))])
+    assert store.claim("default", kinds=("mail",), limit=5, worker="w") == []  # they are put off until then
+    written = []
+    run = Session.run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "run", lambda self, template, *rest: (written.append(template), run(self, template, *rest))[1])
+        assert store.resume_kind("mail", by="ops")
+    changes = [template.split("}")[0] for template in written if template.startswith("UPDATE")]
+    assert changes == ["UPDATE {limits", "UPDATE {jobs", "UPDATE {controls"]
 
 
 def test_a_unit_after_single_statements_is_one_transaction_again(database: Database, store: Store) -> None:
