@@ -6,17 +6,18 @@ only one such command is alive); PAM sessions, whose ends are known and whose co
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import inf
 from typing import Protocol
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
+from cron2queue.evidence.parents import fitting, rivals
 from cron2queue.evidence.runs import Pairing
 
 LONGEST_QUEUE = 64
 _MOST_KEYS = 20_000
 _FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
 _CLOCK_STEP = 2.0
-_WRAP = 10_000  # a process id this much smaller than its parent's is later all the same: the numbers began anew
 
 
 class Started:
@@ -119,11 +120,6 @@ class Sessions(Protocol):
 _NOBODY = Subject("", "")
 
 
-def may_be_child(child: int, parent: int) -> bool:
-    """Whether a process of this number can be the child of that one."""
-    return child > parent or parent - child > _WRAP
-
-
 class Pairer:
     """Pairs the events of one host, which come in the order of time."""
 
@@ -135,7 +131,12 @@ class Pairer:
         self._by_text: dict[Subject, deque[Started]] = {}
         self._failed: dict[tuple[int, int], Ending] = {}
         self._wrote: dict[int, tuple[bool, int]] = {}
+        self._closings: deque[tuple[Event, int]] = deque()
+        """Sessions that closed in this very second, with their places: of two logs, what came before may be read after it."""
+        self._ended: dict[int, float] = {}
+        """When parents logged an end: of two logs, the opening of its session may be read after it."""
         self._place = 0
+        self._log_begins = inf
         self._ends_by_text: set[str] = set()
         """Sources that have logged an end by its text, so that one without an end was cut off."""
         acts = {
@@ -165,6 +166,7 @@ class Pairer:
         loggers = batch.pids.split()
         if not self._holds(batch, loggers):
             return False
+        self._log_begins = min(self._log_begins, batch.begun[0])
         self._sessions.forget_all(loggers)
         waiting = {place: self._begun(event) for place, event in batch.left if place >= 0}
         self._found.began_all(batch, waiting)
@@ -218,6 +220,8 @@ class Pairer:
         else:
             if wanted:
                 self._queue(start)
+            self._close_until(start.at)
+            self._log_begins = min(self._log_begins, start.at)
             self._sessions.started(start)
 
     def _keep(self, key: Hashable, start: Started) -> None:
@@ -267,29 +271,36 @@ class Pairer:
 
     def _end_by_text(self, event: Event) -> None:
         self._ends_by_text.add(event.source)
-        waiting = self._waiting(event)
-        if not waiting:
-            return
-        oldest = waiting[0]
-        earliest, latest = min(each.at for each in waiting), max(each.at for each in waiting)
-        oldest.done = True
-        ending = self._ending(event, 0)
-        if event.at < oldest.at - _CLOCK_STEP:
-            self._found.cut(oldest)
-        elif latest - earliest <= 1.0:
-            self._found.ended(oldest, event.at, ending, Pairing.GOOD)
-        else:
-            self._found.bounded(oldest, max(0.0, event.at - latest), event.at - earliest, ending)
-        for later in waiting[1:]:
-            later.met_at_start = True
+        self._close_until(event.at)
+        fits = self._fitting(event)
+        if fits:
+            self._end_first(fits, event)
+        self._sessions.forget(event.pid)
+        if len(self._ended) >= _MOST_KEYS:
+            self._ended.clear()
+        self._ended[event.pid] = event.at
 
-    def _waiting(self, event: Event) -> list[Started]:
-        """The live starts that this end may belong to, oldest first."""
+    def _end_first(self, fits: list[Started], event: Event) -> None:
+        own = fits[0]
+        times = rivals(fits, own, event.pid)
+        earliest, latest = min(times), max(times)
+        own.done = True
+        ending = self._ending(event, 0)
+        if event.at < own.at - _CLOCK_STEP:
+            self._found.cut(own)
+        elif latest - earliest <= 1.0:
+            self._found.ended(own, event.at, ending, Pairing.GOOD)
+        else:
+            self._found.bounded(own, max(0.0, event.at - latest), event.at - earliest, ending)
+        for later in fits[1:]:
+            later.met_at_start = later.met_at_start or later.at >= own.at
+
+    def _fitting(self, event: Event) -> list[Started]:
+        """The live starts that this end may belong to, likeliest first."""
         if event.subject is None:
             return []
         alive = [each for each in self._queued(event.subject) if not each.done]
-        fits = [each for each in alive if may_be_child(each.pid, event.pid)] or alive
-        return [each for each in fits if not each.doubtful] or fits
+        return fitting(alive, event.pid, self._log_begins)
 
     def _queued(self, subject: Subject) -> list[Started]:
         queue = self._by_text.get(subject)
@@ -319,12 +330,22 @@ class Pairer:
         self._found.reports("output", event.source)
 
     def _opened(self, event: Event) -> None:
+        self._close_until(event.at)
         self._place += 1
+        if self._ended and event.at - self._ended.pop(event.pid, -inf) <= 1.0:
+            return
         self._sessions.opened(event.at, event.subject.user if event.subject else "", event.pid, self._place)
 
     def _closed(self, event: Event) -> None:
+        self._close_until(event.at)
         self._place += 1
-        self._sessions.closed(event.at, event.pid, self._place, wrote=self._wrote.pop(event.pid, None) is not None)
+        self._closings.append((event, self._place))
+
+    def _close_until(self, at: float) -> None:
+        while self._closings and self._closings[0][0].at < at:
+            event, place = self._closings.popleft()
+            wrote = self._wrote.pop(event.pid, None) is not None
+            self._sessions.closed(event.at, event.pid, place, wrote=wrote)
 
     def _refused(self, event: Event) -> None:
         if event.subject is not None:
@@ -348,6 +369,7 @@ class Pairer:
         return [start for start in (*self._by_key.values(), *queued) if not start.done]
 
     def _cut_all(self) -> None:
+        self._close_until(inf)
         self._sessions.cut()
         keyed = set(map(id, self._by_key.values()))
         for start in self._alive():

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cron2queue.evidence.log_format import NO_ENDING, Ending
-from cron2queue.evidence.pairing import Found, Started, may_be_child
+from cron2queue.evidence.pairing import Found, Started
+from cron2queue.evidence.parents import may_be_child
 from cron2queue.evidence.runs import Pairing
 
 APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
@@ -96,11 +97,14 @@ class SessionPairing:
     def forget(self, pid: int) -> None:
         """The parent logs its command itself, so that its session is not needed."""
         session, herd = self._open.pop(pid, (None, None))
-        if session is not None and herd is not None:
-            herd.sessions.remove(session)
-            herd.alive -= 1
-            if not herd.sessions and not herd.starts:
-                self._gathering = {user: each for user, each in self._gathering.items() if each is not herd}
+        if session is None or herd is None:
+            return
+        herd.sessions.remove(session)
+        herd.alive -= 1
+        if not herd.sessions and not herd.starts:
+            self._gathering = {user: each for user, each in self._gathering.items() if each is not herd}
+        if not herd.alive and self._waiting.pop(id(herd), None) is not None:
+            self._resolve(herd)
 
     def forget_all(self, pids: Sequence[bytes]) -> None:
         """No session is needed for these parents."""

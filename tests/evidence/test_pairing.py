@@ -24,7 +24,7 @@ def by_command(runs: list[Run]) -> dict[str, Run]:
     return {run.command: run for run in runs}
 
 
-def test_two_live_runs_of_one_text_give_bounds_that_hold_both_truths(tmp_path: Path) -> None:
+def test_the_number_of_the_parent_tells_which_of_two_live_runs_ended(tmp_path: Path) -> None:
     _, runs = look_at(
         tmp_path,
         cronie(
@@ -34,10 +34,54 @@ def test_two_live_runs_of_one_text_give_bounds_that_hold_both_truths(tmp_path: P
             ("11:09:00", "CMDEND", 200, "long"),
         ),
     )
-    first, second = runs
-    assert first.seconds is None
-    assert (first.at_least, first.at_most, first.pairing) == (120, 420, Pairing.AMBIGUOUS)
-    assert second.seconds == 240
+    assert [(run.seconds, run.pairing) for run in runs] == [(420, Pairing.GOOD), (240, Pairing.GOOD)]
+
+
+def test_runs_so_far_apart_that_numbers_may_have_come_round_are_given_bounds(tmp_path: Path) -> None:
+    _, runs = look_at(
+        tmp_path,
+        cronie(
+            ("09:00:00", "CMD", 101, "long"),
+            ("11:05:00", "CMD", 201, "long"),
+            ("11:07:00", "CMDEND", 100, "long"),
+        ),
+    )
+    assert (runs[0].at_least, runs[0].at_most, runs[0].pairing) == (120, 7620, Pairing.AMBIGUOUS)
+
+
+def test_a_run_that_outlives_the_daemon_s_restart_keeps_its_end(tmp_path: Path) -> None:
+    text = (
+        cronie(("11:00:00", "CMD", 101, "long"))
+        + "Nov 30 11:00:30 db1 crond[150]: (CRON) STARTUP (1.7.2)\n"
+        + cronie(("11:01:00", "CMD", 201, "long"), ("11:01:40", "CMDEND", 100, "long"), ("11:02:41", "CMDEND", 200, "long"))
+    )
+    assert [run.seconds for run in look_at(tmp_path, text)[1]] == [100, 101]
+
+
+def test_the_end_of_a_run_that_began_before_the_log_is_not_taken_for_that_of_the_next(tmp_path: Path) -> None:
+    text = cronie(("11:01:00", "CMD", 5407, "long"), ("11:01:40", "CMDEND", 5154, "long"), ("11:02:41", "CMDEND", 5341, "long"))
+    assert [run.seconds for run in look_at(tmp_path, text)[1]] == [101]
+
+
+def test_an_end_is_not_counted_twice_where_a_second_log_closes_its_session_first(tmp_path: Path) -> None:
+    """Of cronie, whose two logs have whole seconds: the second job's end must be its own."""
+    secure = "".join(
+        f"Nov 30 {at} db1 {tag}[{pid}]: pam_unix(crond:session): session {verb} for user app\n"
+        for at, tag, pid, verb in (
+            ("11:00:00", "crond", 100, "opened"),
+            ("11:01:00", "crond", 200, "opened"),
+            ("11:01:40", "CROND", 100, "closed"),
+            ("11:02:41", "CROND", 200, "closed"),
+        )
+    )
+    cron = (
+        cronie(("11:00:00", "CMD", 101, "long"), ("11:01:00", "CMD", 201, "long"))
+        + "Nov 30 11:01:40 db1 CROND[100]: (app) CMDOUT (done)\n"
+        + cronie(("11:01:40", "CMDEND", 100, "long"), ("11:02:41", "CMDEND", 200, "long"))
+    )
+    (tmp_path / "a-secure").write_text(secure)
+    (tmp_path / "cron").write_text(cron)
+    assert [(run.seconds, run.output) for run in look(tmp_path)[1]] == [(100, True), (101, None)]
 
 
 def test_a_process_number_can_settle_which_run_ended(tmp_path: Path) -> None:
