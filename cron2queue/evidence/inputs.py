@@ -157,7 +157,10 @@ def refuse_binary(head: bytes) -> None:
         raise NotALog("a binary file")
 
 
-_IDENTIFIERS = ("CRON", "CROND", "cron", "crond", "crontab", "anacron", "systemd", "systemd-journald")
+_JOURNALCTL = ("journalctl", "--no-pager", "--quiet")
+_IDENTIFIERS = ("CRON", "CROND", "cron", "crond", "crontab", "anacron", "systemd-journald")
+_CRON_UNIT = re.compile(r"cron-[^/\s]{1,200}\.service")
+_MOST_UNITS = 3_000
 
 
 def opened(file: LogFile) -> IO[bytes]:
@@ -193,10 +196,21 @@ class _Asked(io.RawIOBase):
 
 
 def _asked() -> IO[bytes]:
-    words = ["journalctl", "--output=json", "--no-pager", "--quiet", "--all"]
-    for identifier in _IDENTIFIERS:
-        words += ["--identifier", identifier]
-    return cast("IO[bytes]", _Asked(words))
+    """What cron daemons say, and of each unit of systemd-cron what systemd says of it and what it writes itself.
+
+    Given as matches, since the options for names and units narrow each other down.
+    """
+    matches = [f"SYSLOG_IDENTIFIER={each}" for each in _IDENTIFIERS]
+    for name in ("UNIT", "_SYSTEMD_UNIT"):
+        units = [f"{name}={each}" for each in _values(name) if _CRON_UNIT.fullmatch(each)]
+        matches += ["+", *units[:_MOST_UNITS]] if units else []
+    return cast("IO[bytes]", _Asked([*_JOURNALCTL, "--output=json", "--all", *matches]))
+
+
+def _values(field: str) -> list[str]:
+    """All that the journal knows for a field."""
+    said = subprocess.run([*_JOURNALCTL, "--field", field], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return said.stdout.decode("utf-8", "surrogateescape").splitlines()
 
 
 def spooled(stream: IO[bytes]) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.runs import Pairing, Run
 
 from .looking import LOGS, crontab, look, look_at
 
@@ -79,6 +79,32 @@ def test_a_message_that_is_a_list_of_bytes_is_read(tmp_path: Path) -> None:
     message = list(b"(root) CMD ([82] caf\xe9)")
     _, runs = look_at(tmp_path, record(0, message) + record(3, list(b"(root) END ([82] caf\xe9)")))
     assert [(run.command, run.seconds) for run in runs] == [("caf\udce9", 3)]
+
+
+def test_a_closing_without_its_session_is_known_by_its_process(tmp_path: Path) -> None:
+    closing = record(60, "pam_unix(cron:session): session closed for user root", pid=70)
+    _, runs = look_at(tmp_path, opened(0, 70, 5) + cmd(0.1, 80, 5, "slow") + closing)
+    assert [(run.seconds, run.pairing) for run in runs] == [(59.9, Pairing.EXACT)]
+
+
+def test_a_command_without_its_session_belongs_to_the_one_that_is_left_over(tmp_path: Path) -> None:
+    text = opened(0, 70, 5) + opened(0, 71, 6) + cmd(0.1, 80, 5, "slow") + record(0.1, "(root) CMD (quick)", pid=81)
+    _, runs = look_at(tmp_path, text + closed(2.5, 71, 6) + closed(60, 70, 5))
+    assert {(run.command, run.seconds, run.pairing) for run in runs} == {
+        ("slow", 59.9, Pairing.EXACT),
+        ("quick", 2.4, Pairing.GOOD),
+    }
+
+
+def test_sessions_of_cronie_are_known_by_the_names_of_its_services(tmp_path: Path) -> None:
+    for service in ("crond", "cronie"):
+        text = "".join(
+            record(second, f"pam_unix({service}:session): session {verb} for user app", tag=tag, pid=70, session=5)
+            if verb
+            else record(second, "(app) CMD (slow)", tag=tag, pid=80, session=5)
+            for second, tag, verb in ((0, "crond", "opened"), (0.5, "CROND", ""), (9.5, "CROND", "closed"))
+        )
+        assert [(run.seconds, run.pairing) for run in look_at(tmp_path, text)[1]] == [(9, Pairing.EXACT)]
 
 
 def test_a_new_boot_cuts_what_ran(tmp_path: Path) -> None:
@@ -152,7 +178,7 @@ def test_systemd_cron_is_matched_by_the_line_in_the_unit(tmp_path: Path) -> None
 def test_journalctl_is_asked_when_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "records").write_text(record(0, "(root) CMD ([82] x)") + record(2, "(root) END ([82] x)"))
     program = tmp_path / "journalctl"
-    program.write_text(f'#!/bin/sh\nfor word; do [ "$word" = CROND ] && exec cat {tmp_path}/records; done\n')
+    program.write_text(f'#!/bin/sh\nfor word; do [ "$word" = SYSLOG_IDENTIFIER=CROND ] && exec cat {tmp_path}/records; done\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert [run.seconds for run in look(journal=Path("live"))[1]] == [2]
@@ -168,7 +194,18 @@ def journal(tmp_path: Path) -> Path:
 
 JOURNALCTL = shutil.which("journalctl")
 needs_journalctl = pytest.mark.skipif(JOURNALCTL is None, reason="journalctl is not installed")
-IN_THE_JOURNAL = [("poll", 0.5, None), ("printf '\udce9'", 60.0, None), ("* * * * * job", 3.0, 0)]
+IN_THE_JOURNAL = [
+    ("sleep 5", 5.0, None, None),
+    ("sleep 1; kill -9 $$", 1.0, None, None),
+    ("* * * * * root sleep 2; echo tabs", 2.0, 0, True),
+    ("* * * * * root su app -c 'sleep 1; true'", 1.9, 0, None),
+    (r"* * * * * root printf '\000\377\001bin\n'", 0.1, 0, True),
+]
+"""Command, seconds, status and output of what ran."""
+
+
+def in_the_journal(runs: list[Run]) -> list[tuple[str, float | None, int | None, bool | None]]:
+    return [(run.command, run.seconds and round(run.seconds, 1), run.exit_status, run.output) for run in runs]
 
 
 @needs_journalctl
@@ -177,9 +214,8 @@ def test_what_journalctl_prints_is_read(tmp_path: Path, journal: Path) -> None:
     export = tmp_path / "export.json"
     export.write_bytes(printed.stdout)
     book, runs = look(journal=export)
-    assert [(run.command, run.seconds, run.exit_status) for run in runs] == IN_THE_JOURNAL
-    assert [run.pairing for run in runs] == [Pairing.EXACT] * 3
-    assert [run.output for run in runs] == [None, None, True]
+    assert in_the_journal(runs) == IN_THE_JOURNAL
+    assert [run.pairing for run in runs] == [Pairing.EXACT] * 5
     assert not book.skipped
 
 
@@ -190,11 +226,10 @@ def test_journalctl_itself_is_asked_for_what_is_cron_s(tmp_path: Path, monkeypat
     program.write_text(f'#!/bin/sh\nexec {JOURNALCTL} --file {journal} "$@" | tee {tmp_path}/said\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    _, runs = look(journal=Path("live"))
-    assert [(run.command, run.seconds, run.exit_status) for run in runs] == IN_THE_JOURNAL
+    assert in_the_journal(look(journal=Path("live"))[1]) == IN_THE_JOURNAL
     said = (tmp_path / "said").read_text()
-    assert "Suppressed 33 messages" in said
-    assert "Accepted publickey" not in said
+    assert "Suppressed 51 messages" in said
+    assert "Started session-c12.scope" not in said
 
 
 def test_a_missing_journalctl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

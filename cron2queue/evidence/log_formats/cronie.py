@@ -7,17 +7,17 @@ from cron2queue.evidence.log_format import Event, Fields, LogFormat, Op, Sample,
 from cron2queue.text import to_text
 
 _OUTPUT = re.compile(rb"\A\([^ )]{1,64}\) CMDOUT \((.*)", re.DOTALL)
-_SESSION = re.compile(rb"\Apam_unix\(crond:session\): session (opened|closed) for user ([^ (]{1,64})")
+_SESSION = re.compile(rb"\Apam_unix\((?:crond|cronie):session\): session (opened|closed) for user ([^ (]{1,64})")
 
 _OUTPUT_TO_SYSLOG = b"(CRON) INFO (Syslog will be used instead of sendmail"
 
 
 class Cronie(LogFormat):
-    """`CROND[97]: (root) CMD (...)` by the grandchild, `CROND[80]: (root) CMDEND (...)` by its parent.
+    """`CROND[6219]: (app) CMD (...)` by the grandchild, `CROND[6148]: (app) CMDEND (...)` by its parent.
 
-    The process numbers differ, so ends are found by user and text: good while one such command is alive. CMDOUT is logged
-    with `crond -s`, or when no mail program is there; then a run without it wrote nothing. No status. Source:
-    do_command.c of cronie 1.7.2.
+    The process numbers differ, so ends are found by user and text, and by the numbers: a child's comes after its parent's.
+    CMDOUT is logged with `crond -s`, or when no mail program is there; then a run without it wrote nothing. No status. The
+    sample is what cronie 1.7.2 wrote without a mail program. Its PAM service is crond, in Debian's package cronie.
     """
 
     name = "cronie"
@@ -27,19 +27,20 @@ class Cronie(LogFormat):
     )
     rank = 20
     jobs: ClassVar = {b"CMD": Op.START, b"CMDEND": Op.END}
-    session = rb"pam_unix\(crond:session\): session (?:opened|closed) for user [^ (\n]"
+    session = rb"pam_unix\((?:crond|cronie):session\): session (?:opened|closed) for user [^ (\n]"
     samples: ClassVar = (
         Sample(
             lines="""\
-Nov 30 11:06:01 db1 CROND[97]: (root) CMD (sleep 2; date +%F)
-Nov 30 11:06:01 db1 CROND[98]: (app) CMD (poll)
-Nov 30 11:06:02 db1 CROND[79]: (app) CMDEND (poll)
-Nov 30 11:06:03 db1 CROND[80]: (root) CMDOUT (2026-11-30)
-Nov 30 11:06:03 db1 CROND[80]: (root) CMDEND (sleep 2; date +%F)
+Nov 30 21:07:01 db1 CROND[6189]: (app) CMD (sleep 5)
+Nov 30 21:07:01 db1 CROND[6219]: (app) CMD (cat; sleep 1)
+Nov 30 21:07:01 db1 CROND[6148]: (app) CMDOUT (line one)
+Nov 30 21:07:01 db1 CROND[6148]: (app) CMDOUT (line two)
+Nov 30 21:07:02 db1 CROND[6148]: (app) CMDEND (cat; sleep 1)
+Nov 30 21:07:06 db1 CROND[6150]: (app) CMDEND (sleep 5)
 """,
             runs=(
-                Seen(user="root", command="sleep 2; date +%F", seconds=2, output=True, pairing="good"),
-                Seen(user="app", command="poll", seconds=1, output=False, pairing="good"),
+                Seen(user="app", command="sleep 5", seconds=5, output=False, pairing="good"),
+                Seen(user="app", command="cat; sleep 1", seconds=1, output=True, pairing="good"),
             ),
         ),
     )
