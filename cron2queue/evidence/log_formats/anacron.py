@@ -60,6 +60,6 @@ class Anacron(LogFormat):
         ending = Ending(
             exit_status=int(job[3]) if job[3] else 0 if job[4] is None and job[5] is None else None,
             signal=int(job[4]) if job[4] else None,
-            output=True if b"(mailing output)" in text else None,
+            output=b"(mailing output)" in text,
         )
         return Event(at, Op.END, key, subject, pid, detail=ending)
