@@ -174,6 +174,7 @@ class Backend:
                 break
         return taken
 
+    passing_locks: ClassVar[str] = ""  # appended to a SELECT of rows to change, it locks them and leaves out what others hold
     take_is_single: ClassVar[bool] = False  # take() is one statement: it needs no transaction around it
 
     def lock_jobs(self, session: Session, ids: Sequence[int]) -> None:

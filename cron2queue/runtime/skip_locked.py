@@ -13,10 +13,11 @@ class SkipLockedBackend(Backend):
     """
 
     lease_of_claim: ClassVar[str] = "CONCAT(?, id)"
+    passing_locks: ClassVar[str] = " FOR UPDATE SKIP LOCKED"
 
     def candidates(self, session: Session, want: Want) -> list[Row]:
         """Locked until the transaction ends; rows that others have locked are left to them."""
-        return session.rows(self.candidate_query(want) + " FOR UPDATE SKIP LOCKED", self.candidate_parameters(want))
+        return session.rows(self.candidate_query(want) + self.passing_locks, self.candidate_parameters(want))
 
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
         """The rows are locked, so that they are still what they were."""

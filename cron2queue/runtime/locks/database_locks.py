@@ -69,7 +69,8 @@ class MysqlLock(_Connected):
     """GET_LOCK: 1 is got, 0 is held by another, NULL is an error (killed, out of memory), and never a lock."""
 
     def take(self, seconds: int) -> bool:
-        """See the base."""
+        """See the base. Whoever stops this process for a while (SIGSTOP) must not free the lock of a command that runs on."""
+        self.ask("SET SESSION wait_timeout = DEFAULT")
         answer = self.ask("SELECT GET_LOCK(%s, %s)", self.name, seconds)
         if answer is None:
             remedy = "look at the server's log, then try again"

@@ -67,28 +67,32 @@ def retire(session: Session, worker: str) -> bool:
     return session.changed("DELETE FROM {workers} WHERE token = ?", (worker,)) == 1
 
 
-def _stands_still(session: Session, worker: str, counter_seen: int) -> bool:
+def _stands_still(session: Session, backend: Backend, worker: str, counter_seen: int) -> bool:
     """Take the worker's row if its counter is still the one seen: a beat at the same moment waits, and then finds no row."""
     if counter_seen == UNREGISTERED:
         return session.value("SELECT token FROM {workers} WHERE token = ?", (worker,)) is None
+    query = "SELECT token FROM {workers} WHERE token = ? AND beat_counter = ?" + backend.passing_locks
+    if session.value(query, (worker, counter_seen)) is None:
+        return False
     statement = "DELETE FROM {workers} WHERE token = ? AND beat_counter = ?"
     return session.changed(statement, (worker, counter_seen)) == 1
 
 
-def _held_jobs(session: Session, worker: str, limit: int) -> list[Job]:
-    query = f"SELECT queue, lease, {CLAIM_COLUMNS} FROM {{jobs}} WHERE worker = ? ORDER BY id LIMIT ?"
+def _held_jobs(session: Session, worker: str, limit: int, locking: str = "") -> list[Job]:
+    query = f"SELECT queue, lease, {CLAIM_COLUMNS} FROM {{jobs}} WHERE worker = ? ORDER BY id LIMIT ?{locking}"
     return [job_of(row, queue, Lease(lease, worker)) for queue, lease, *row in session.rows(query, (worker, limit))]
 
 
 def rescue(session: Session, backend: Backend, controls: Controls, worker: str, *, counter_seen: int, by: str) -> list[Rescued]:
     """Take all jobs back from a worker whose counter still stands where it was seen; each counts as a crash.
 
-    A job that was asked to stop ends as cancelled here: it never runs again.
+    A job that was asked to stop ends as cancelled here: it never runs again. A worker that was stopped within a transaction
+    holds locks; what it has locked is not waited for (the rescuer has beats of its own to give) but found by the next rescue.
     """
-    if not _stands_still(session, worker, counter_seen):
+    if not _stands_still(session, backend, worker, counter_seen):
         return []
     rescued: list[Rescued] = []
-    while jobs := _held_jobs(session, worker, 200):
+    while jobs := _held_jobs(session, worker, 200, backend.passing_locks):
         outcome = Crashed(reason="crashed", message="its worker stood still or was lost", diagnostic=f"rescued by {by}")
         kept = AttemptRecord(outcome_name="rescued")
         settled = [Settlement(job=job, outcome=outcome, record=kept) for job in jobs]

@@ -123,7 +123,7 @@ class Supervisor:
         )
         upkeeper = Upkeeper(
             options=options,
-            store=self._store(),
+            store=self._store(patience=max(2.0, options.timing.beat)),  # whoever waits for locks does not beat
             info=info,
             control=control,
             random=Random(self.random.random()),
@@ -131,8 +131,8 @@ class Supervisor:
         )
         return pump, upkeeper, Warden(control=control)
 
-    def _store(self) -> Store:
-        store = Store.open(self.options.database, prefix=self.options.prefix)
+    def _store(self, patience: float | None = None) -> Store:
+        store = Store.open(self.options.database, prefix=self.options.prefix, patience=patience)
         store.tally = self.tally
         return store
 

@@ -1,7 +1,9 @@
 """Liveness by counters: rescue only from who stood still, and never from who is alive."""
 
+from pathlib import Path
+
 import pytest
-from databases import Database
+from databases import SERVERS, Database, open_database
 from runtime.conformance.conftest import Claimer, mail, settled, state_of
 
 from cron2queue.runtime.jobs import Done, JobState, NewJob, Settlement, WorkerInfo
@@ -49,6 +51,29 @@ def test_a_worker_that_stood_still_loses_all_its_jobs_and_each_counts_as_a_crash
     assert table.rows("SELECT state, crashes FROM {jobs} ORDER BY id") == [("ready", 1), ("ready", 1), ("running", 0)]
     assert table.rows("SELECT outcome, worker FROM {attempts}") == [("rescued", "w1")] * 2
     assert store.rescue("w1", counter_seen=0, by="w3") == []
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_what_a_stopped_worker_has_locked_keeps_nobody_from_rescuing_the_rest(name: str, tmp_path: Path) -> None:
+    """It was stopped within a transaction; whoever waited for its locks would miss beats of its own."""
+    table = open_database(name, tmp_path)
+    store, stopped = table.store(patience=0.1), table.store()
+    store.register_worker(worker("w1"))
+    store.enqueue_many([mail(), mail()])
+    first, second = store.claim("default", kinds=("mail",), limit=2, worker="w1")
+    session = stopped.sessions.open()
+    stopped.sessions.begin(session)
+    session.run("UPDATE {workers} SET beat_counter = beat_counter + 1 WHERE token = 'w1'")
+    assert store.rescue("w1", counter_seen=0, by="w2") == []
+    stopped.driver.rollback(session.raw)
+    stopped.sessions.begin(session)
+    session.run("UPDATE {jobs} SET priority = 7 WHERE id = ?", (first.id,))
+    assert [each.id for each in store.rescue("w1", counter_seen=0, by="w2")] == [second.id]
+    assert store.beats() == {"w1": -1}
+    stopped.driver.rollback(session.raw)
+    assert [each.id for each in store.rescue("w1", counter_seen=-1, by="w2")] == [first.id]
+    assert (store.beats(), table.rows("SELECT state, crashes FROM {jobs}")) == ({}, [("ready", 1)] * 2)
+    table.close()
 
 
 def test_a_worker_that_was_rescued_from_is_told_so_by_its_next_beat(store: Store, claim: Claimer) -> None:

@@ -161,6 +161,35 @@ def test_a_lock_wait_that_ran_out_leaves_no_half_of_the_unit(server: Database) -
     assert server.rows("SELECT DISTINCT priority FROM {jobs}") == [(100,)]
 
 
+def test_a_client_that_is_stopped_within_a_transaction_gives_its_locks_back_after_a_minute(server: Database) -> None:
+    store = server.store()
+    asked = {
+        "mariadb": "SELECT @@idle_transaction_timeout",
+        "mysql": "SELECT @@wait_timeout",
+        "postgresql": "SELECT EXTRACT(EPOCH FROM CAST(current_setting('idle_in_transaction_session_timeout') AS interval))",
+    }
+    assert int(store.sessions.read(lambda session: session.value(asked[server.name]))) == 60
+
+
+def test_the_server_takes_locks_back_from_who_says_nothing_within_a_transaction(server: Database) -> None:
+    """The same with a second for the minute: what was written is undone, and the next unit gets a new connection."""
+    shorten = {
+        "mariadb": "SET SESSION idle_transaction_timeout = 1",
+        "mysql": "SET SESSION wait_timeout = 1",
+        "postgresql": "SET SESSION idle_in_transaction_session_timeout = '1s'",
+    }
+    silent, other = server.store(), server.store()
+    job = other.enqueue(NewJob(kind="mail"))
+    session = silent.sessions.current()
+    session.run(shorten[server.name])
+    silent.sessions.begin(session)
+    session.run("UPDATE {jobs} SET priority = 7 WHERE id = ?", (job.id,))
+    change = "UPDATE {jobs} SET priority = priority + 1 WHERE id = ?"
+    assert other.sessions.unit(lambda session: session.changed(change, (job.id,))) == 1  # waits for the lock, and gets it
+    assert silent.sessions.unit(lambda session: session.changed(change, (job.id,))) == 1
+    assert server.value("SELECT priority FROM {jobs}") == 102
+
+
 def test_in_a_callers_transaction_a_deadlock_is_the_callers_to_run_again(server: Database) -> None:
     """The server has already rolled the caller's work back: only its owner knows what belonged to it."""
     store = server.store()

@@ -204,6 +204,17 @@ def test_a_lock_whose_connection_the_server_has_ended_is_not_held(name: str, req
     held.release()
 
 
+def test_a_lock_outlives_the_minute_after_which_a_silent_client_of_mysql_is_sent_away() -> None:
+    """Who holds it may be stopped for a while, and its command with it or not."""
+    from databases import need, own_database
+
+    need("mysql")
+    held = database_locks.take(own_database("mysql"), "c2q_", "import", wait=False)
+    assert isinstance(held, database_locks._Connected)
+    assert held.ask("SELECT @@session.wait_timeout = @@global.wait_timeout") == 1
+    held.release()
+
+
 def test_no_answer_about_a_lock_is_neither_yes_nor_no() -> None:
     class Silent(database_locks.MysqlLock):
         def ask(self, query: str, *parameters: object) -> None:

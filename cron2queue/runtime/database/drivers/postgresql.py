@@ -12,7 +12,8 @@ _SETTINGS = (
 )
 _AGAIN = frozenset({"40001", "40P01", "55P03"})
 _REFUSING = ("53", "25006", "57014")  # out of disk, memory or connections; a read-only standby; over its time
-_GONE = ("08", "57P")  # connection exceptions; shut down, crashed, being started
+# Connection exceptions; shut down, crashed, being started; said nothing for too long within a transaction.
+_GONE = ("08", "57P", "25P03", "25P04")
 
 
 class PostgresqlDriver(Driver):
