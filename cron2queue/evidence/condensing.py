@@ -8,6 +8,7 @@ slower.
 
 import re
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import compress, count, pairwise, repeat
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 from cron2queue.evidence.aside import Aside, lines_aside
 from cron2queue.evidence.batch import Batch, Share
-from cron2queue.evidence.joining import Line, Lines, alternating, joined
+from cron2queue.evidence.joining import Lines, alternating, joined
 from cron2queue.evidence.log_format import ENDLESS, Event, Op
 from cron2queue.evidence.messages import Messages, Shape
 from cron2queue.evidence.pairing import LONGEST_QUEUE
@@ -122,29 +123,36 @@ class _Minutes(dict[bytes, float]):
         return hour + after
 
 
-class _Shares(dict[tuple[bytes, bytes], int]):
-    """The number of the share that a start belongs to, by its user and what it says."""
+class _Shares:
+    """What the subjects of a block have in it."""
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
         self._numbers: dict[tuple[object, str], int] = {}
         self.all: list[Share] = []
-
-    def __missing__(self, key: tuple[bytes, bytes]) -> int:
-        number = self[key] = self.number(Op.START, *key)
-        return number
+        self.of = {op: _Numbered(self, op) for op in (Op.START, Op.END)}
 
     def number(self, op: Op, user: bytes, said: bytes) -> int:
-        """That of a start or an end."""
+        """That of the share to which a start or an end belongs."""
         event = self._messages.of(op, user, said)
         if event is None or event.subject is None:
             raise _Unsure
         number = self._numbers.setdefault((event.subject, event.source), len(self.all))
         if number == len(self.all):
-            by_text = said.startswith(b"(") and event.detail != ENDLESS
-            self.all.append(
-                Share(subject=event.subject, source=event.source, pairing=Pairing.GOOD if by_text else Pairing.EXACT)
-            )
+            pairing = Pairing.GOOD if said.startswith(b"(") and event.detail != ENDLESS else Pairing.EXACT
+            self.all.append(Share(subject=event.subject, source=event.source, pairing=pairing))
+        return number
+
+
+class _Numbered(dict[tuple[bytes, bytes], int]):
+    """The number of a share, by user and what is said."""
+
+    def __init__(self, shares: _Shares, op: Op) -> None:
+        self._shares = shares
+        self._op = op
+
+    def __missing__(self, key: tuple[bytes, bytes]) -> int:
+        number = self[key] = self._shares.number(self._op, *key)
         return number
 
 
@@ -241,13 +249,16 @@ class _Look:
         event = event._replace(at=self._times[row], key=(pid, child) if number else None, pid=pid, child=child)
         self._left.append((row, 1, place, event))
 
+    def _whose(self, op: Op, what: str) -> list[int]:
+        """The shares of all lines that have this."""
+        texts = zip(compress(self._of["user"], self._of[what]), filter(None, self._of[what]), strict=True)
+        return list(map(self._shares.of[op].__getitem__, texts))
+
     def _by_number(self) -> _Runs:
         """Runs whose ends are joined to their starts by process numbers."""
         if any(self._of["finished"]):
             raise _Unsure
-        starts = self._lines("began", "child")
-        texts = zip(compress(self._of["user"], self._of["began"]), filter(None, self._of["began"]), strict=True)
-        whose = list(map(self._shares.__getitem__, texts))
+        starts, whose = self._lines("began", "child"), self._whose(Op.START, "began")
         ends, places, waiting, strays = joined(starts, self._lines("ended", "ended"), self._touched)
         for place in waiting:
             self._keep(starts.row[place], place)
@@ -258,37 +269,27 @@ class _Look:
 
     def _by_text(self) -> _Runs:
         """Runs whose ends are known by their text alone."""
-        runs = _Runs([], [], [], [], [], b"")
-        lines: dict[int, list[Line]] = {}
-        columns = (self._of[name] for name in ("user", "began", "finished"))
-        for row, (user, began, finished) in enumerate(zip(*columns, strict=True)):
-            if not began:
-                lines.setdefault(self._shares.number(Op.END, user, finished), []).append((row, -1))
-                continue
-            number = self._shares[user, began]
-            lines.setdefault(number, []).append((row, len(runs.at)))
-            runs.at.append(self._times[row])
-            runs.whose.append(number)
+        at, whose = list(compress(self._times, self._of["began"])), self._whose(Op.START, "began")
+        runs = _Runs(at, whose, [], [], [], b"")
+        rows, ends = (list(compress(count(), self._of[what])) for what in ("began", "finished"))
+        ends_of = _grouped(ends, self._whose(Op.END, "finished"))
+        starts_of = _grouped(rows, whose)
         for number, share in enumerate(self._shares.all):
-            if share.pairing is Pairing.GOOD:
-                self._alternate(number, share, lines[number], runs)
+            if share.pairing is not Pairing.GOOD:
+                continue
+            started, ended, left, leading = alternating(starts_of.get(number, []), ends_of.get(number, []))
+            share.alive = leading if started else None
+            runs.closed.extend(repeat(number, len(started)))
+            runs.begun.extend(map(self._times.__getitem__, started))
+            runs.ended.extend(map(self._times.__getitem__, ended))
+            for row in left if number in ends_of else self._findable(left):
+                self._keep(row, bisect_left(rows, row) if self._of["began"][row] else -1)
         return runs
 
-    def _alternate(self, number: int, share: Share, lines: list[Line], runs: _Runs) -> None:
-        pairs, left, leading = alternating(lines)
-        share.alive = leading if pairs else None
-        for start, end in pairs:
-            runs.closed.append(number)
-            runs.begun.append(self._times[start])
-            runs.ended.append(self._times[end])
-        for row, place in self._findable(left):
-            self._keep(row, place)
-
-    def _findable(self, left: list[Line]) -> Iterator[Line]:
+    def _findable(self, starts: list[int]) -> Iterator[int]:
         """Of many starts of one subject without any end, those that an end may still find, or a session."""
-        old = len(left) - LONGEST_QUEUE if all(place >= 0 for _, place in left) else 0
         since = self._times[-1] - APART
-        return (line for number, line in enumerate(left) if number >= old or self._times[line[0]] >= since)
+        return (row for number, row in enumerate(starts, LONGEST_QUEUE) if number >= len(starts) or self._times[row] >= since)
 
     def _batch(self, runs: _Runs, *, bare: bool) -> Batch:
         shares = self._shares.all
@@ -310,6 +311,14 @@ class _Look:
 
     def _stamp(self, row: int) -> bytes:
         return self._of["minute"][row] + b":" + self._of["second"][row] + self._messages.shape.zone
+
+
+def _grouped(rows: list[int], whose: list[int]) -> dict[int, list[int]]:
+    """The rows of each share."""
+    found: dict[int, list[int]] = {number: [] for number in set(whose)}
+    for number, row in zip(whose, rows, strict=True):
+        found[number].append(row)
+    return found
 
 
 def _count(shares: list[Share], runs: _Runs) -> None:

@@ -28,6 +28,7 @@ from cron2queue.evidence.stamps import Clock, NoStamp, stamp_of
 
 SMALLEST = 32 << 20  # bytes of lines that name cron
 _ROOM = 2 * BLOCK
+_AHEAD = 2  # blocks that a helper has, so that it need not wait for the next
 _MOST = 3
 _USUAL_RATIO = 10  # of compression
 _PROGRAM = "import sys; from cron2queue.evidence.helping import help_with; help_with(*map(int, sys.argv[1:]))"
@@ -43,7 +44,7 @@ class Task(NamedTuple):
 def help_with(tasks: int, answers: int, room: int) -> None:
     """The helper, which has three descriptors: answers each block in the shared room with a batch, or None.
 
-    It is asked with the year of the block's first line, and the block's size.
+    It is asked with the year of the block's first line, and where in the room the block begins and ends.
     """
     gc.disable()  # the millions of small tuples hold no rings
     asked, answering = Connection(tasks, writable=False), Connection(answers, readable=False)
@@ -51,11 +52,11 @@ def help_with(tasks: int, answers: int, room: int) -> None:
         task = cast("Task", asked.recv())
         formats, clock = Formats(new_formats()), Clock(task.zone, task.newest.year, task.newest)
         condenser = Condenser(SyslogReader(formats, clock), formats, clock)
-        with mmap.mmap(room, _ROOM, access=mmap.ACCESS_READ) as text:
+        with mmap.mmap(room, _AHEAD * _ROOM, access=mmap.ACCESS_READ) as text:
             while True:
-                year, size = asked.recv()
+                year, start, end = asked.recv()
                 clock.begin(year)
-                answering.send(condenser.batch(text[:size]))
+                answering.send(condenser.batch(text[start:end]))
 
 
 def worth_help(file: LogFile, block: bytes, formats: Formats, clock: Clock) -> bool:
@@ -70,27 +71,27 @@ def worth_help(file: LogFile, block: bytes, formats: Formats, clock: Clock) -> b
 def helpers() -> int:
     """How many may be at work; none where there is but one processor."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return min(processors + 1, _MOST) if processors > 1 else 0
+    return min(processors, _MOST) if processors > 1 else 0
 
 
 def helped(reading: Iterable[bytes], clock: Clock, reader: SyslogReader) -> Iterator[tuple[bytes, Batch | None]]:
     """The blocks in order, most of them in short."""
     most, walking = helpers(), clock.afresh()
+    team: list[_Helper] = []
     busy: deque[tuple[_Helper, bytes]] = deque()
     with ExitStack() as cleanup:
-        for block in reading:
-            done: tuple[Batch | None, bytes] | None = None
-            if len(busy) < most:
-                helper = _Helper(clock, cleanup)
-            else:
-                helper, before = busy.popleft()
-                done = helper.answer(), before
+        for number, block in enumerate(reading):
+            if len(team) < most:
+                team.append(_Helper(clock, cleanup))
+            helper = team[number % most]
+            oldest = busy.popleft()[1] if len(busy) == _AHEAD * most else None
+            batch = helper.answer() if oldest is not None else None
             with suppress(NoStamp):
                 walking.seconds(stamp_of(block[1:80]) or b"")
             helper.ask(walking.year, block)
             busy.append((helper, block))
-            if done is not None:
-                yield _checked(*done, clock, reader)
+            if oldest is not None:
+                yield _checked(batch, oldest, clock, reader)
         for helper, block in busy:
             yield _checked(helper.answer(), block, clock, reader)
 
@@ -118,10 +119,11 @@ class _Helper:
     def __init__(self, clock: Clock, cleanup: ExitStack) -> None:
         their_tasks, self._tasks = Pipe(duplex=False)
         self._answers, their_answers = Pipe(duplex=False)
-        self._is_asked = False
+        self._asked: deque[bool] = deque()
+        self._place = 0
         room = os.memfd_create("cron2queue", os.MFD_CLOEXEC)
-        os.truncate(room, _ROOM)
-        self._room = cleanup.enter_context(mmap.mmap(room, _ROOM))
+        os.truncate(room, _AHEAD * _ROOM)
+        self._room = cleanup.enter_context(mmap.mmap(room, _AHEAD * _ROOM))
         cleanup.callback(self._tasks.close)
         cleanup.callback(self._answers.close)
         with their_tasks, their_answers, os.fdopen(room):
@@ -139,15 +141,18 @@ class _Helper:
                 self._tasks.send(Task(clock.zone, clock.newest))
 
     def ask(self, year: int, block: bytes) -> None:
-        """For a batch of this block, after the one before was answered."""
+        """For a batch of this block, before or after that before it was answered."""
+        self._asked.append(len(block) <= _ROOM)
+        if not self._asked[-1]:
+            return
+        end = self._place + len(block)
         with suppress(OSError):
-            self._is_asked = len(block) <= _ROOM
-            if self._is_asked:
-                self._room[: len(block)] = block
-                self._tasks.send((year, len(block)))
+            self._room[self._place : end] = block
+            self._tasks.send((year, self._place, end))
+        self._place = (self._place + _ROOM) % (_AHEAD * _ROOM)
 
     def answer(self) -> Batch | None:
-        """What it makes of the block that it was given."""
+        """What it makes of the first block that is not answered yet."""
         with suppress(EOFError, OSError):
-            return cast("Batch | None", self._answers.recv()) if self._is_asked else None
+            return cast("Batch | None", self._answers.recv()) if self._asked.popleft() else None
         return None

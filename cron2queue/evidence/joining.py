@@ -1,5 +1,6 @@
 """Which start and which end of a block belong together, by columns, where process numbers join them; else by their order."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import compress, count, repeat
@@ -62,40 +63,34 @@ def _misplaced(starts: Lines, ends: Lines, places: list[int]) -> Iterator[bytes]
                 yield pid
 
 
-Line = tuple[int, int]
-"""The number of a line, and its place among the starts, or -1 when it is an end."""
-
-
 class Alternating(NamedTuple):
-    """The lines of one subject, where an end belongs to the only run that is alive.
+    """Start and end by the numbers of their lines, the same of lines that are left, and how many ends come before any start."""
 
-    `pairs` are the numbers of their lines. `left` are all other lines, in order; `leading` of them are ends that come before
-    any start.
-    """
-
-    pairs: list[tuple[int, int]]
-    left: list[Line]
+    starts: list[int]
+    ends: list[int]
+    left: list[int]
     leading: int
 
 
-def alternating(lines: Sequence[Line]) -> Alternating:
-    """Pairs by the order of lines: in a crowd, from the moment at which two were alive until none is, nothing is sure."""
-    pairs: list[tuple[int, int]] = []
-    left: list[Line] = []
-    crowd: list[Line] = []
-    alive = leading = 0
-    for line in lines:
-        if line[1] < 0 and not alive:
-            leading += len(left) == leading and not pairs
-            left.append(line)
-            continue
-        alive += 1 if line[1] >= 0 else -1
-        crowd.append(line)
+def alternating(starts: list[int], ends: list[int]) -> Alternating:
+    """Pairs of one subject by the order of its lines: an end belongs to the only run that is alive."""
+    leading = bisect_left(ends, starts[0]) if starts else len(ends)
+    inner = ends[leading:]
+    if len(starts) - len(inner) in (0, 1) and all(map(lt, starts, inner)) and all(map(lt, inner, starts[1:])):
+        return Alternating(starts[: len(inner)], inner, ends[:leading] + starts[len(inner) :], leading)
+    found = Alternating([], [], ends[:leading], leading)
+    crowd: list[int] = []
+    alive = 0
+    for row, step in sorted([*((row, 1) for row in starts), *((row, -1) for row in inner)]):
+        crowd.append(row)
+        alive = max(0, alive + step)
         if alive:
             continue
         if len(crowd) == 2:
-            pairs.append((crowd[0][0], crowd[1][0]))
+            found.starts.append(crowd[0])
+            found.ends.append(crowd[1])
         else:
-            left += crowd
+            found.left.extend(crowd)
         crowd = []
-    return Alternating(pairs, left + crowd, leading)
+    found.left.extend(crowd)
+    return found
