@@ -24,7 +24,7 @@ _PIECE = regex(
     |(?P<escape>\\.)
     |(?P<arithmetic>\$\(\()
     |(?P<substitution>\$\()
-    |(?P<variable>\$(?:\{[^}]*\}|\w+|[^\s\w(]?))
+    |(?P<variable>\$(?:\{[^}]*(?:\}|\Z)|\w+|[^\s\w(]?))
     |(?P<backtick>`(?:[^`\\]|\\.)*`)
     |(?P<hash>\#)
     |(?P<other>.)""",
@@ -34,11 +34,10 @@ _PIECE = regex(
 _EASY_WORD = regex(r"[^\s'\"\\$`;&|<>()#]+(?=[ \t\n;&|()]|\Z)")
 _INSIDE_DOUBLE = regex(
     r"""(?P<plain>[^"\\$`]+)|(?P<end>")|(?P<escape>\\.)|(?P<arithmetic>\$\(\()|(?P<substitution>\$\()"""
-    r"""|(?P<variable>\$(?:\{[^}]*\}|\w+|[^\s\w("]?))|(?P<backtick>`(?:[^`\\]|\\.)*`)|(?P<other>.)""",
+    r"""|(?P<variable>\$(?:\{[^}]*(?:\}|\Z)|\w+|[^\s\w("]?))|(?P<backtick>`(?:[^`\\]|\\.)*`)|(?P<other>.)""",
     re.DOTALL,
 )
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_OPEN_ARITHMETIC = regex(r"\(\([^()]*\Z")
 _DESCRIPTOR = regex(r"\d+|-")
 _RESERVED = frozenset({"{", "}", "!", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "time"})
 
@@ -264,6 +263,8 @@ class _Reader:
             end = self.text.find("))", self.at, self.limit)
             self.complete = self.complete and end >= 0
             self.at = self.limit if end < 0 else end + 2
+        elif kind == "variable" and value.startswith("${"):  # one that nothing closes takes the rest, as the shell's does
+            self.complete = self.complete and value.endswith("}")
         elif kind == "backtick" and self.depth < DEEPEST:
             self._adopt(_Reader(value[1:-1], depth=self.depth + 1, substitution=True), start + 1)
         parts.append(self.text[start : self.at])
@@ -320,4 +321,10 @@ def here_document(command: str) -> Redirect | None:
         return None
     redirects = (each for found in read_command(command).commands for each in found.redirects)
     begun = (each for each in redirects if each.operator in ("<<", "<<-") and each.target)
-    return next((each for each in begun if not _OPEN_ARITHMETIC.search(command, 0, each.start)), None)
+    return next((each for each in begun if not _in_arithmetic(command, each.start)), None)
+
+
+def _in_arithmetic(command: str, at: int) -> bool:
+    """The last bracket before it is the second of two that open."""
+    last = max(command.rfind("(", 0, at), command.rfind(")", 0, at))
+    return command[max(0, last - 1) : last + 1] == "(("

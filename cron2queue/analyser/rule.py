@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from sys import intern
@@ -60,7 +61,12 @@ class Subject(Record):
     def job_keys(self) -> Sequence[int]:
         """For each of `entries` a number that is equal for those that run the same thing (see `sameness`)."""
         if not self._job_keys:
-            self._job_keys.extend(hash((essence(entry.command), settings(entry))) for _, entry in self.entries)
+            runs = array("q", (hash(essence(entry.command)) for _, entry in self.entries))
+            often = Counter(runs)  # variables are compared only where they can tell two apart: a crontab may set thousands
+            self._job_keys.extend(
+                hash((run, settings(entry))) if often[run] > 1 else run
+                for run, (_, entry) in zip(runs, self.entries, strict=True)
+            )
         return self._job_keys
 
     def is_template(self, file: CrontabFile) -> bool:

@@ -127,15 +127,13 @@ class CrontabFile(Record):
     """The lines that run something: found once, for they are asked for at every bad line."""
     malformed: tuple[Malformed, ...] = computed()
     """All that the daemon refuses or misreads, in order; an entry that it runs misread is told of here too."""
+    assignments: tuple[Assignment, ...] = computed()
+    """The lines that set a variable: found once, for the plan asks for them at every entry."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple(line for line in self.lines if isinstance(line, Entry)))
         object.__setattr__(self, "malformed", self._malformed())
-
-    @property
-    def assignments(self) -> tuple[Assignment, ...]:
-        """The lines that set a variable."""
-        return tuple(line for line in self.lines if isinstance(line, Assignment))
+        object.__setattr__(self, "assignments", tuple(line for line in self.lines if isinstance(line, Assignment)))
 
     @property
     def comments(self) -> tuple[Comment, ...]:

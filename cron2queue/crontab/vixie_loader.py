@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context
+from cron2queue.crontab.environment import Variables
 from cron2queue.crontab.fields import FIELDS, FieldError, FieldValue
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.percent import split_percent
@@ -90,7 +91,7 @@ class VixieLoader:
         self.lines: list[Line] = []
         self.warnings: list[str] = []
         self.missing_newline = False
-        self.assigned: dict[str, str] = {}
+        self.variables = Variables()
         self._environments: dict[str | None, Mapping[str, str]] = {}
         self._position = 0
         self._number = 1
@@ -164,7 +165,7 @@ class VixieLoader:
             return True
         value = value[: max(0, rules.longest_assignment - len(name) - 1)]
         line = Assignment(number=number, raw=raw, name=to_text(name), value=to_text(value))
-        self.assigned[line.name] = line.value
+        self.variables.set(line.name, line.value)
         self._environments = {}
         self.lines.append(line)
         return True
@@ -274,7 +275,7 @@ class VixieLoader:
         return _Timing(self._calendar(accepted, fields), tokens, end, quiet)
 
     def _zone(self) -> str | None:
-        return self.assigned.get(self.rules.zone_variable) if self.rules.zone_variable else None
+        return self.variables.now.get(self.rules.zone_variable) if self.rules.zone_variable else None
 
     def _calendar(self, values: tuple[FieldValue, ...], fields: list[bytes]) -> Schedule:
         stars = tuple(field.startswith(b"*") for field in fields)
@@ -356,7 +357,7 @@ class VixieLoader:
             if self.rules.default_path:
                 defaults["PATH"] = self.rules.default_path
             forced = {} if user is None else {"LOGNAME": user} | ({"USER": user} if self.rules.sets_user else {})
-            self._environments[user] = defaults | self.assigned | forced
+            self._environments[user] = self.variables.in_force(defaults, forced)
         return self._environments[user]
 
 

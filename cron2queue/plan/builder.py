@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cron2queue.analyser.verdicts import Answer, Decision
-from cron2queue.crontab.lines import Assignment
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.plan.character import Character, character
 from cron2queue.plan.model import MIGRATED, Language, Plan, PlannedJob, Project
@@ -45,7 +44,7 @@ def handler_path(name: str, language: Language) -> str:
 
 def declared_environment(file: CrontabFile, entry: Entry) -> dict[str, str]:
     """What the crontab itself sets for an entry; what cron adds of its own is the runtime's matter. SHELL stands apart."""
-    names = {line.name for line in file.lines if isinstance(line, Assignment) and line.number < entry.number}
+    names = {line.name for line in file.assignments if line.number < entry.number}
     return {name: value for name, value in entry.environment.items() if name in names and name != "SHELL"}
 
 

@@ -1,12 +1,13 @@
 """The shell reader: what it takes apart, and that no text can stall it."""
 
 import string
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cron2queue.analyser.commands import DEEPEST, LONGEST, read_command
+from cron2queue.analyser.commands import DEEPEST, LONGEST, here_document, read_command
 
 SHELL_LIKE = st.text(alphabet=string.ascii_letters + " \t'\"\\$`;&|<>(){}#%=!*/-.~\n", max_size=120)
 
@@ -105,3 +106,40 @@ def test_hostile_repetition_is_read_within_bounds(piece: str) -> None:
     line = read_command(piece * (LONGEST + 1))
     assert not line.complete
     assert all(command.depth <= DEEPEST + 1 for command in line.commands)
+
+
+@pytest.mark.parametrize("piece", ["${", '"${', "a=${", "2>&1 ", "((<<a ", "<<a ", "((", "[ $a", "$(("])
+def test_hostile_repetition_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        began = time.process_time()
+        read_command.cache_clear()
+        read_command(text)
+        here_document(text)
+        return time.process_time() - began
+
+    assert seconds(LONGEST) < 0.05 + 30 * min(seconds(LONGEST // 10) for _ in range(3))
+
+
+def test_a_variable_that_nothing_closes_takes_the_rest() -> None:
+    line = read_command("run ${a:-${b}} c ${d e; f")
+    assert [command.texts for command in line.commands] == [("run", "${a:-${b}}", "c", "${d e; f")]
+    assert not line.complete
+    assert not read_command('run "a ${b" c').complete
+    assert read_command("run ${a} b").complete
+
+
+@pytest.mark.parametrize(
+    ("command", "begins"),
+    [
+        ("cat <<E", True),
+        ("((x << 1))", False),
+        ("(( (1) << 2 ))", True),
+        ("((1)); cat <<E", True),
+        ("(cat <<E", True),
+        ("f() { (cat <<E", True),
+        ("echo ( (cat <<E", True),
+    ],
+)
+def test_a_here_document_is_told_from_arithmetic_by_the_brackets_before_it(command: str, begins: bool) -> None:
+    assert (here_document(command) is not None) == begins

@@ -10,12 +10,12 @@ from cron2queue.crontab.lines import CrontabFile, Entry
 
 def _early(command: SimpleCommand) -> tuple[int, str] | None:
     """Where a `2>&1` stands before the redirect of standard output, and where that goes."""
-    for at, each in enumerate(command.redirects):
-        if each.operator == ">&" and each.fd == 2 and each.target == "1":
-            later = command.redirects[at + 1 :]
-            for other in later:
-                if other.writes_stdout and not other.operator.startswith("&"):
-                    return each.start, other.target
+    copied: int | None = None
+    for each in command.redirects:
+        if copied is not None and each.writes_stdout and not each.operator.startswith("&"):
+            return copied, each.target
+        if copied is None and each.operator == ">&" and each.fd == 2 and each.target == "1":
+            copied = each.start
     return None
 
 

@@ -135,7 +135,7 @@ class Cronie(Dialect):
         else:
             lines = tuple(_stumbled(lines, self))
         notes = [*loader.warnings, *_random_delays(lines)]
-        return Reading(lines, loaded=why is None, why=why, notes=tuple(notes), zone=loader.assigned.get("CRON_TZ"))
+        return Reading(lines, loaded=why is None, why=why, notes=tuple(notes), zone=loader.variables.now.get("CRON_TZ"))
 
     def ignores_name(self, name: str) -> str | None:
         """not_a_crontab() of database.c."""

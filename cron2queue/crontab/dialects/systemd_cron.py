@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from cron2queue.crontab.clocks import ClockRule
 from cron2queue.crontab.dialect import Context, Dialect, Reading
+from cron2queue.crontab.environment import Variables
 from cron2queue.crontab.fields import DAY_NAMES, MONTH_NAMES, middle_bit
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
 from cron2queue.crontab.percent import split_percent
@@ -196,13 +197,13 @@ def _calendar(fields: list[bytes], zone: str | None) -> Calendar:
     )  # fmt: skip
 
 
-def _period(word: bytes, environment: Mapping[str, str], zone: str | None) -> Schedule:
+def _period(word: bytes, settings: Mapping[str, str], zone: str | None) -> Schedule:
     """generate_schedule_from_period(): any case, many names, days as a number."""
     name = to_text(word).lstrip("@").lower()
     name = _SYNONYMS.get(name, name)
     if name == "reboot":
         return AtReboot()
-    hour, minute = _start_hour(environment), _small(environment.get("DELAY", "0"), 59)
+    hour, minute = _start_hour(settings), _small(settings.get("DELAY", "0"), 59)
     days, months, weekdays, hours, minutes = _ALL_DAYS, _ALL_MONTHS, _ALL_WEEKDAYS, 1 << hour, 1 << minute
     if name == "minutely":
         hours, minutes = _ALL_HOURS, _ALL_MINUTES
@@ -229,8 +230,8 @@ def _small(text: str, most: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and int(text) <= most else 0
 
 
-def _start_hour(environment: Mapping[str, str]) -> int:
-    return _small(environment.get("START_HOURS_RANGE", "").partition("-")[0], 23)
+def _start_hour(settings: Mapping[str, str]) -> int:
+    return _small(settings.get("START_HOURS_RANGE", "").partition("-")[0], 23)
 
 
 class SystemdCron(Dialect):
@@ -282,7 +283,8 @@ class SystemdCron(Dialect):
 class _Reader:
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.environment: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
+        self.variables = Variables()
         self.notes: list[str] = []
         self.zone: str | None = None
 
@@ -311,7 +313,10 @@ class _Reader:
         for quote in (b"'", b'"', b" "):
             value = value.strip(quote)
         text = to_text(value)
-        self.environment[name] = text
+        if name in _LOGGED:
+            self.settings[name] = text
+        else:
+            self.variables.set(name, text)
         if name in ("TZ", "CRON_TZ"):
             self.zone = self._known_zone(text)
         if name == "RANDOM_DELAY" and _small(text, 9999):
@@ -339,7 +344,7 @@ class _Reader:
             shape = f"{timing}{' user' if system else ''} program"
             raise _Refusal(f"have {len(words)} field{'s'[: len(words) != 1]}, need ≥{needed} ({shape})")
         fields = [match.group() for match in words[:count]]
-        schedule = _period(fields[0], self.environment, self.zone) if count == 1 else _calendar(fields, self.zone)
+        schedule = _period(fields[0], self.settings, self.zone) if count == 1 else _calendar(fields, self.zone)
         user = to_text(words[count].group()) if system else self.context.user
         at = words[count + system].start()
         # The words of the command are put together again with one blank each.
@@ -353,7 +358,7 @@ class _Reader:
     def _in_force(self, user: str | None) -> Mapping[str, str]:
         home = self.context.home_of(user)
         known = {"SHELL": "/bin/sh", **({"HOME": home} if home else {})} | ({"LOGNAME": user, "USER": user} if user else {})
-        return known | {name: value for name, value in self.environment.items() if name not in _LOGGED}
+        return self.variables.in_force(known, {})
 
 
 def _without_added_newline(stdin: str | None, text: bytes) -> str | None:
