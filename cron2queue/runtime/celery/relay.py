@@ -168,7 +168,7 @@ class Relay:
                 line.public_id or "no job of ours",
                 line.reason,
                 line.became,
-                extra={"kind": line.kind, "queue": line.queue},
+                extra={name: value for name, value in (("kind", line.kind), ("queue", line.queue)) if value},
             )
             for sent in self.sent.values():
                 sent.pop(line.public_id, None)
