@@ -13,7 +13,11 @@ import pytest
 from cron2queue.crontab.lines import CrontabFile
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.gathering import gather
+from cron2queue.evidence.helping import worth_help
+from cron2queue.evidence.inputs import LogFile
 from cron2queue.evidence.pairing import Pairer
+from cron2queue.evidence.reading import Formats, new_formats
+from cron2queue.evidence.stamps import Clock
 
 from .looking import NOW, crontab, look
 
@@ -281,6 +285,21 @@ def test_helpers_give_the_same_book(tmp_path: Path, helpers: list[int], seed: in
     look(log, files=[table()], zone=BERLIN)
     assert len(helpers) == 2
     assert not [number for number in helpers if Path(f"/proc/{number}").exists()]
+
+
+@pytest.mark.parametrize(("style", "worth"), [("numbered", True), ("with_sessions", True), ("by_session", False)])
+def test_help_is_asked_for_where_it_can_be_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, worth: bool
+) -> None:
+    log = quiet(tmp_path / "syslog", style)
+    file, block = LogFile(path=log, size=log.stat().st_size), b"\n" + log.read_bytes()[:100_000].rpartition(b"\n")[0]
+    clock = Clock(BERLIN, 2026, datetime(2026, 12, 1))
+    monkeypatch.setattr("cron2queue.evidence.helping.helpers", lambda: 2)
+    assert not worth_help(file, block, Formats(new_formats()), clock)  # it is small
+    monkeypatch.setattr("cron2queue.evidence.helping.SMALLEST", 1)
+    assert worth_help(file, block, Formats(new_formats()), clock) is worth
+    monkeypatch.setattr("cron2queue.evidence.helping.helpers", lambda: 0)
+    assert not worth_help(file, block, Formats(new_formats()), clock)
 
 
 def test_helpers_tell_of_a_quiet_log_in_short(tmp_path: Path, helpers: list[int], taken: list[bool]) -> None:
