@@ -117,7 +117,7 @@ class Sessions:
 
     def open(self) -> Session:
         """A new connection, beside the thread's own."""
-        session = Session(self.driver, self.driver.connect(), self._compiler)
+        session = Session(self.driver, self.driver.connect_alone(), self._compiler)
         self._mine.append((os.getpid(), session))
         return session
 

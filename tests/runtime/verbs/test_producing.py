@@ -58,6 +58,16 @@ def test_a_new_job_costs_one_round_trip(store: Store) -> None:
     assert asked(store, lambda: store.enqueue(mail(payload={"n": 1}, owner="me", priority=5))) == 1
 
 
+@pytest.mark.parametrize("name", [name for name in SERVERS if name != "postgresql"])
+def test_a_process_that_enqueues_one_job_waits_eight_times(name: str, tmp_path: Any) -> None:
+    """Three times to set its session, once to hear who answers, three times for pauses and limits; the last is the job."""
+    database = open_database(name, tmp_path)
+    store = database.store()
+    store.enqueue(mail())
+    assert _questions(store.sessions.current().raw) - 1 == 8
+    database.close()
+
+
 def test_a_new_job_with_a_key_costs_a_look_more_where_a_refused_insert_would_leave_locks(
     database: Database, store: Store
 ) -> None:

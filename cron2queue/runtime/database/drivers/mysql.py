@@ -31,6 +31,14 @@ class MysqlDriver(Driver):
     short_waits: ClassVar[tuple[str, ...]] = ("SET SESSION innodb_lock_wait_timeout = 1",)
 
     def connect(self) -> Any:
+        """As DB-API wants it: in a transaction from the first statement on."""
+        return self._connect(autocommit=False)
+
+    def connect_alone(self) -> Any:
+        """As servers begin: a process that enqueues one job says nothing of transactions at all."""
+        return self._connect(autocommit=True)
+
+    def _connect(self, *, autocommit: bool) -> Any:
         """Found rows instead of changed rows: a heartbeat that writes the same value again is still a heartbeat."""
         try:
             import pymysql
@@ -38,7 +46,7 @@ class MysqlDriver(Driver):
         except ImportError:
             raise DriverMissing("PyMySQL is not installed", remedy="install it: pip install 'pymysql>=1.2.4'") from None
         try:
-            raw = pymysql.connect(**self._arguments(), client_flag=CLIENT.FOUND_ROWS, autocommit=False)  # type: ignore[call-overload, misc, unused-ignore]
+            raw = pymysql.connect(**self._arguments(), client_flag=CLIENT.FOUND_ROWS, autocommit=autocommit)  # type: ignore[call-overload, misc, unused-ignore]
             self._promise(raw)
         except pymysql.Error as error:
             raise DatabaseUnavailable(
@@ -70,7 +78,6 @@ class MysqlDriver(Driver):
                 f"SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', {_SILENCE} "
                 f"sql_mode = '{mode}', innodb_lock_wait_timeout = {LOCK_WAIT_SECONDS}"
             )
-            raw.commit()
 
     def begin(self, raw: Any) -> None:
         """With autocommit off the first statement begins it. The server tells with each answer how it stands."""
@@ -112,7 +119,7 @@ class MysqlDriver(Driver):
         with self.cursor(raw) as cursor:
             cursor.execute("SELECT VERSION()")
             version = str(cursor.fetchone()[0])
-        raw.rollback()
+        self.let_go(raw)
         return ("mariadb" if "mariadb" in version.lower() else "mysql"), version.removeprefix("5.5.5-")
 
 
