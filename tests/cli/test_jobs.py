@@ -61,6 +61,18 @@ def test_lists_and_jobs_fit_the_terminal_and_always_show_the_id(sqlite_database:
         assert public_id in ran.out
 
 
+def test_a_list_says_when_a_retry_comes_and_for_how_long_it_is_due(sqlite_database: Database) -> None:
+    store = sqlite_database.store()
+    accept(store, 2)
+    register(store)
+    fail(store, delay=3600.0)
+    fail(store, delay=0.0)
+    sqlite_database.change("UPDATE {jobs} SET run_at = run_at - 600000000 WHERE run_at < {now} + 60000000")
+    remarks = run("jobs", "list", "--database", sqlite_database.url, "--width", "160").out
+    assert re.search(r"  in (59m\d+s|1h), after: 503 Server Error", remarks)
+    assert re.search(r"  due for 10m(\d+s)?, after: 503 Server Error", remarks)
+
+
 def test_filters_narrow_a_list(sqlite_database: Database) -> None:
     store = sqlite_database.store()
     accept(store, 3, owner="anna")

@@ -68,8 +68,9 @@ def _remark(job: JobView, now: datetime) -> str:
         return f"{share(job.fraction)} {shown(job.phase) if job.phase else ''}".rstrip()
     text = shown(job.message) if job.message else ""
     if job.state == "scheduled" and job.run_at is not None:
-        wait = duration(max(0.0, (job.run_at - now).total_seconds()))
-        return f"in {wait}" + (f", after: {text}" if text else "")
+        wait = (job.run_at - now).total_seconds()
+        when = f"in {duration(wait)}" if wait > 0 else f"due for {duration(-wait)}"
+        return when + (f", after: {text}" if text else "")
     return text
 
 
