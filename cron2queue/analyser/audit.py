@@ -82,7 +82,7 @@ def audit(
     silence = Silence(said=subject.said, today=at.astimezone(zone).date(), baseline=frozenset(baseline))
     found, not_judged, verdicts = question(chosen_rules(select, ignore), subject, silence, progress)
     findings = tuple(sorted(found, key=_worst_first))
-    return Audit(
+    judged = Audit(
         at=at,
         zone=zone,
         files=subject.files,
@@ -94,6 +94,8 @@ def audit(
         chains=chains_of(subject),
         summary=_summary(findings, subject),
     )
+    chains_of.cache_clear()  # it holds the subject, whose ids nobody asks for any more
+    return judged
 
 
 def _subject(

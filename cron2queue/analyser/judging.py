@@ -254,19 +254,19 @@ class Ranking:
     """Collects verdicts and puts them in the order of migration: pain first, then questions, what stays, what goes."""
 
     def __init__(self) -> None:
-        self._numbered: list[tuple[tuple[float, ...], int, Verdict]] = []
+        self._numbered: dict[tuple[float, ...], list[Verdict]] = {}
         self._rest: dict[Decision, list[Verdict]] = {decision: [] for decision in _REST}
 
     def add(self, subject: Subject, file: CrontabFile, verdict: Verdict, findings: Sequence[Finding]) -> None:
         """One more, in reading order."""
         if verdict.decision in _NUMBERED:
             pain = _pain(subject, file, verdict, _broken(findings) is not None)
-            self._numbered.append((pain, len(self._numbered), verdict))
+            self._numbered.setdefault(pain, []).append(verdict)
         else:
             self._rest[verdict.decision].append(verdict)
 
     def ordered(self) -> tuple[Verdict, ...]:
         """All of them, the numbered ones with their number."""
-        numbered = sorted(self._numbered, key=lambda each: each[:2])
-        first = [verdict.but(order=at) for at, (_, _, verdict) in enumerate(numbered, 1)]
+        by_pain = chain.from_iterable(self._numbered.pop(pain) for pain in sorted(self._numbered))
+        first = [verdict.but(order=at) for at, verdict in enumerate(by_pain, 1)]
         return tuple(chain(first, *self._rest.values()))
