@@ -14,6 +14,7 @@ an empty queue whenever a producer wakes them and each 50 ms. Takes about half a
 
 import argparse
 import multiprocessing
+import os
 import select
 import statistics
 import sys
@@ -232,8 +233,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("databases", nargs="*", default=list(NAMES), metavar="DATABASE")
     parser.add_argument("--seconds", type=float, default=6.0, help="of each load")
-    parser.add_argument("--pace", type=float, default=0.01, help="seconds between two enqueues of a steady producer")
+    parser.add_argument("--pace", type=float, default=0.02, help="seconds between two enqueues of a steady producer")
     options = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.1f}, a steady producer enqueues each {options.pace * 1000:g} ms")
     print(f"{'database':<12}{'load':<14}{'jobs':>8}{'errors':>8}{'deadlocks':>11}{'waits':>8}{'p50 ms':>9}{'p99 ms':>9}")
     for name in options.databases:
         with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
