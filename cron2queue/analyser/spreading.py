@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cron2queue.analyser.bitcount import add, at_least, counters, minutes_of, peak, take
 from cron2queue.analyser.load import DAYS_AHEAD, WHOLE_DAY, Burden
 from cron2queue.crontab.schedule import Calendar
+from cron2queue.crontab.vixie import STANDARD_NICKNAMES
 from cron2queue.record import Record
 
 if TYPE_CHECKING:
@@ -18,15 +19,7 @@ if TYPE_CHECKING:
 MOST_MOVED = 40
 MOST_SHIFTS = 29
 _ENOUGH_ROOM = 3
-_NICKNAMES = {
-    "@hourly": "0 * * * *",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@weekly": "0 0 * * 0",
-    "@monthly": "0 0 1 * *",
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-}
+_NICKNAMES = {f"@{name.decode()}": fields.decode() for name, fields in STANDARD_NICKNAMES.items() if fields}
 
 
 class Move(Record):

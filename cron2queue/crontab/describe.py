@@ -103,7 +103,7 @@ def _hours(minutes: int, hours: int) -> str:
     values = list(set_bits(hours))
     step = _even(hours, 24)
     if minutes.bit_count() == 1 and step:
-        return f" from {values[0]:02}:xx on".replace("xx", f"{minutes.bit_length() - 1:02}") if values[0] else ""
+        return f" from {values[0]:02}:{minutes.bit_length() - 1:02} on" if values[0] else ""
     span = _span(hours)
     if span:
         return (
