@@ -100,7 +100,6 @@ def _scheduler(file: CrontabFile, entry: Entry, known: KnownScheduler) -> _Rulin
     return _Ruling(
         decision=Decision.GUARD if wrap else Decision.KEEP,
         because=f"{known.name}, a scheduler of its own: {advice} (inferred)",
-        becomes="stays, wrapped" if wrap else "stays",
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from judged import AT, crontab, judged
 
 from cron2queue.analyser.finding import Confidence
-from cron2queue.analyser.verdicts import Answer, Decision, Verdict
+from cron2queue.analyser.verdicts import BECOMES, Answer, Decision, Verdict
 from cron2queue.crontab.lines import entry_ids
 from cron2queue.evidence.book import EvidenceBook
 from cron2queue.evidence.runs import Pairing
@@ -182,6 +182,7 @@ def test_an_application_s_own_scheduler_is_wrapped_or_kept_and_never_queued(
 ) -> None:
     result = verdict(f"* * * * * www-data {command}\n")
     assert result.decision is decision
+    assert result.becomes == BECOMES[decision]
     assert word in result.because
 
 
