@@ -68,9 +68,12 @@ class Messages:
         """
         alike = (b"|" + re.escape(mark) for mark in MARKS if mark[:1] == shape.tag[:1] and mark != shape.tag)
         self.sessions = re.compile(
-            rb"(%s(?:(?<=\n%s)%s: (?:%s).*+|)%s)" % (tag, shape.before(), number, sessions, b"".join(alike))
+            rb"((?:%s(?:(?<=\n%s)%s: (?:%s)|)%s).*+)" % (tag, shape.before(), number, sessions, b"".join(alike))
         )
-        """Takes sessions from the tag on, and, without a process, whatever else has a mark that begins as the tag does."""
+        """Takes lines of sessions from the tag on, and, without a process, others from a mark that begins as the tag does.
+
+        Each is taken to its end, so that a line full of marks is looked at once.
+        """
         self.marks = tuple(mark for mark in MARKS if mark[:1] != shape.tag[:1])
         """Those that are to be looked for besides."""
 

@@ -222,6 +222,16 @@ def test_both_ways_give_the_same_book_among_lines_of_others(
     assert any(taken) or style in ("by_session", "by_text", "starts_only") or name != "web1"
 
 
+@pytest.mark.parametrize("text", ["CRON" * 15_000, "Cron]cron" * 6_000, "CRON[1]: (" * 6_000, "CRON[" + "1" * 60_000])
+def test_a_line_full_of_marks_hides_nothing(tmp_path: Path, taken: list[bool], text: str) -> None:
+    log = quiet(tmp_path / "syslog", "with_sessions")
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[2_000:2_000] = [b"%s web1 nginx[5]: %s\n" % (lines[2_000][:15], text.encode())] * 3
+    log.write_bytes(b"".join(lines))
+    assert look(log, files=[table()])[0].runs == 6_000
+    assert all(taken)
+
+
 def quiet(log: Path, style: str) -> Path:
     """A log of runs that are over long before the next begins."""
     chance = random.Random(3)
