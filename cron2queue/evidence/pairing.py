@@ -11,7 +11,7 @@ from typing import Protocol
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
-from cron2queue.evidence.parents import fitting, rivals
+from cron2queue.evidence.parents import SAME, fitting, rivals
 from cron2queue.evidence.runs import Pairing
 
 LONGEST_QUEUE = 64
@@ -288,7 +288,7 @@ class Pairer:
         ending = self._ending(event, 0)
         if event.at < own.at - _CLOCK_STEP:
             self._found.cut(own)
-        elif latest - earliest <= 1.0:
+        elif latest - earliest < SAME:
             self._found.ended(own, event.at, ending, Pairing.GOOD)
         else:
             self._found.bounded(own, max(0.0, event.at - latest), event.at - earliest, ending)

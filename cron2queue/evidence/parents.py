@@ -7,6 +7,7 @@ starts its child; so of the starts with higher numbers, the next one is meant.
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+SAME = 1.0  # second; moments less apart than this are one, so that whole seconds must be equal
 _WRAP = 10_000  # a process id this much smaller than its parent's is later all the same: the numbers began anew
 _NEAR = 128  # processes at most that begin between a parent and its child
 _HERD = 10.0  # seconds at most from a parent's start to that of its child

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from cron2queue.evidence.log_format import NO_ENDING, Ending
 from cron2queue.evidence.pairing import Found, Started
-from cron2queue.evidence.parents import may_be_child
+from cron2queue.evidence.parents import SAME, may_be_child
 from cron2queue.evidence.runs import Pairing
 
 APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
@@ -169,7 +169,7 @@ class SessionPairing:
         ending = _WROTE if sessions and all(session.wrote for session in sessions) else NO_ENDING
         if not ends or max(ends) < start.at - _CLOCK_STEP:
             self._found.cut(start)
-        elif sure and complete and max(ends) - min(ends) <= 1.0:
+        elif sure and complete and max(ends) - min(ends) < SAME:
             self._found.ended(start, max(ends), ending, Pairing.GOOD)
         else:
             low = max(0.0, min(ends) - start.at)

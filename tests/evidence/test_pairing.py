@@ -177,6 +177,14 @@ def test_a_herd_that_ends_together_needs_no_bounds(tmp_path: Path) -> None:
     assert {run.pairing for run in runs} == {Pairing.GOOD}
 
 
+def test_ends_in_two_seconds_are_given_bounds_since_a_stamp_may_leave_out_another(tmp_path: Path) -> None:
+    text = "".join(pam("opened", "11:00:01", pid) for pid in (70, 71))
+    text += "".join(cmd("11:00:01", pid, f"job{pid}") for pid in (80, 81))
+    text += pam("closed", "11:00:02", 70) + pam("closed", "11:00:03", 71)
+    _, runs = look_at(tmp_path, text)
+    assert [(run.at_least, run.at_most, run.pairing) for run in runs] == [(1, 2, Pairing.AMBIGUOUS)] * 2
+
+
 def test_a_command_logged_after_a_session_closed_was_not_in_it(tmp_path: Path) -> None:
     text = (
         pam("opened", "11:00:01", 70)
