@@ -181,6 +181,9 @@ def _options(request: Request, sources: Sources, *, to_file: bool) -> RenderOpti
     )
 
 
+_MOST_NAMED = 5  # more sources than these are no command that anybody would copy
+
+
 def _next_command(request: Request, sources: Sources) -> str:
     """What to type next, with the same eyes and the same evidence; nothing when there is nothing to convert."""
     import shlex
@@ -192,9 +195,11 @@ def _next_command(request: Request, sources: Sources) -> str:
     options += [word for log in request.logs or [] for word in ("--logs", str(log))]
     told = {"--journal": request.journal, "--observations": request.observations, "--timezone": request.timezone}
     options += [word for name, value in told.items() if value is not None for word in (name, str(value))]
-    words = ["cron2queue", "convert", *(request.sources or []), *options, "--into", "c2q"]
-    piped = "... | " if "-" in (request.sources or []) else ""
-    return f"{piped}{shlex.join(words)}     writes files only, changes nothing else"
+    sources_given = request.sources or []
+    named = shlex.join(sources_given) if len(sources_given) <= _MOST_NAMED else "SOURCE ..."
+    command = " ".join(filter(None, ("cron2queue convert", named, shlex.join([*options, "--into", "c2q"]))))
+    piped = "... | " if "-" in sources_given else ""
+    return f"{piped}{command}     writes files only, changes nothing else"
 
 
 def _status(request: Request, audit: Audit, sources: Sources) -> int:

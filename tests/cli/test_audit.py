@@ -95,6 +95,8 @@ def test_the_next_command_looks_at_the_same_evidence(crontab: Path, tmp_path: Pa
     assert f"--logs '{tmp_path}/a log' --timezone Europe/Berlin --into c2q" in words
     piped = " ".join(quickly("-", *FIXED, "--width", "300", stdin=CRONTAB).stdout.split())
     assert "Next ... | cron2queue convert - --dialect debian" in piped
+    many = " ".join(quickly(*[crontab] * 6, *FIXED, "--width", "300").stdout.split())
+    assert "cron2queue convert SOURCE ... --dialect debian" in many
 
 
 def test_standard_input_is_read_where_a_dash_is_given(crontab: Path) -> None:
