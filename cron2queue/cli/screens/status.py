@@ -103,10 +103,15 @@ def _alert(trouble: Judgement, width: int, canvas: Canvas) -> Iterator[Text]:
     first, *rest = wrapped(shown(trouble.text), canvas.width, first=head, rest=" " * 8)
     first.stylize("bold red" if critical else "yellow", 1, 2)
     remedy = shown(trouble.remedy)
-    if trouble.remedy and not rest and len(first) + 4 + len(remedy) <= canvas.width:
+    beside = not rest and len(first) + 3 + len(remedy) <= canvas.width
+    if remedy and beside:
         first.append(f"   {remedy}", "dim")
     yield first
     yield from rest
+    if remedy and not beside:
+        for line in wrapped(remedy, canvas.width, first=" " * 8, rest=" " * 8):
+            line.stylize("dim")
+            yield line
 
 
 def _kinds(status: StatusView, canvas: Canvas) -> Iterator[Text]:
