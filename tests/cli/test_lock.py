@@ -75,17 +75,34 @@ def test_policy_wait_runs_as_soon_as_the_lock_is_free(tmp_path: Path) -> None:
     assert second.returncode == 0
 
 
-def test_skips_in_a_row_are_counted_for_metrics(tmp_path: Path) -> None:
-    from cron2queue.runtime.locks.locking import skips_in
+@pytest.mark.parametrize("scope", ["host", "database"])
+def test_a_row_of_skips_is_told_and_counted_in_each_scope_until_a_run_ends_it(
+    database: Database, tmp_path: Path, scope: str
+) -> None:
+    from cron2queue.runtime.locks.locking import Skips, skips_in
 
-    first = holder(tmp_path)
-    for _ in range(3):
-        assert run(tmp_path, "import", "--", "true").returncode == 75
+    options = ("--scope", scope, "--database", database.url)
+    first = holder(tmp_path, *options)
+    said = [run(tmp_path, "import", *options, "--", "true") for _ in range(3)]
+    assert [each.returncode for each in said] == [75] * 3
+    assert ["times in a row" in each.stderr for each in said] == [False, False, True]
+    assert "nothing was run, 3 times in a row" in said[-1].stderr
     counted = skips_in(tmp_path / "locks")["import"]
-    assert (counted.total, counted.in_a_row) == (3, 3)
+    assert counted == Skips(total=3, in_a_row=3, last=counted.last)
     assert end(first) == 0
-    assert run(tmp_path, "import", "--", "true").returncode == 0
+    assert run(tmp_path, "import", *options, "--", "true").returncode == 0
     assert skips_in(tmp_path / "locks")["import"].in_a_row == 0
+
+
+def test_the_log_event_of_a_skip_warns_from_the_third_in_a_row_on(caplog: pytest.LogCaptureFixture) -> None:
+    from cron2queue.runtime.locks.locking import LockHeld, Skips
+    from cron2queue.runtime.locks.run import tell_skip
+
+    with caplog.at_level("INFO", logger="cron2queue.lock"):
+        for number in (2, 3):
+            tell_skip(LockHeld("held"), Skips(total=7, in_a_row=number))
+    told = [(record.levelname, vars(record)["event"], vars(record)["in_a_row"]) for record in caplog.records]
+    assert told == [("INFO", "lock_skip", 2), ("WARNING", "lock_skip", 3)]
 
 
 def test_skips_are_a_metric_for_the_textfile_collector(tmp_path: Path) -> None:

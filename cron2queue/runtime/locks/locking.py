@@ -26,6 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 HELD = "nothing is wrong if the run before may still be going; --policy wait waits for it"
+STUCK = "see whether the run that holds it still gets on; one that hangs has to be ended by hand"
 
 
 class LockHeld(TryAgain):

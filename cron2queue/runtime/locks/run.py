@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from cron2queue.runtime.locks import database_locks, locking
 from cron2queue.runtime.locks.locking import LockHeld, LockTrouble
@@ -16,6 +17,8 @@ _ASK_SECONDS = 5.0
 _GRACE_SECONDS = 10.0
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
+
+T = TypeVar("T")
 
 
 def run_on_host(name: str, command: Sequence[str], *, wait: bool, folder: Path) -> int:
@@ -29,8 +32,7 @@ def run_on_host(name: str, command: Sequence[str], *, wait: bool, folder: Path) 
         held = locking.lock_file(descriptor, name, wait=wait)
         locking.note_run(descriptor, name)
     except LockHeld as busy:
-        tell_skip(busy, locking.note_skip(descriptor, name))
-        raise
+        raise tell_skip(busy, locking.note_skip(descriptor, name)) from None
     finally:
         os.close(descriptor)
     return _run(command, pass_on=[held.descriptor], is_held=lambda: True)
@@ -41,35 +43,40 @@ def run_in_database(name: str, command: Sequence[str], *, wait: bool, url: str, 
     try:
         held = database_locks.take(url, prefix, name, wait=wait)
     except LockHeld as busy:
-        _note_skip_if_there_is_a_folder(busy, name, folder)
-        raise
+        counted = _count_if_there_is_a_folder(locking.note_skip, name, folder)
+        raise tell_skip(busy, counted or locking.Skips(total=1, in_a_row=1)) from None
     try:
+        _count_if_there_is_a_folder(locking.note_run, name, folder)
         inherited = [held.held.descriptor] if isinstance(held, database_locks.SqliteLock) else []
         return _run(command, pass_on=inherited, is_held=held.is_held, dies_with_us=not inherited)
     finally:
         held.release()
 
 
-def _note_skip_if_there_is_a_folder(busy: LockHeld, name: str, folder: Path) -> None:
-    """The count is for people and metrics; a host without a lock folder only logs."""
+def _count_if_there_is_a_folder(count: Callable[[int, str], T], name: str, folder: Path) -> T | None:
+    """The counts are for people and metrics; a host without a lock folder only logs."""
     try:
         descriptor = locking.open_folder(folder)
     except LockTrouble:
-        tell_skip(busy, locking.Skips(total=1, in_a_row=1))
-        return
+        return None
     try:
-        tell_skip(busy, locking.note_skip(descriptor, name))
+        return count(descriptor, name)
+    except LockTrouble:
+        return None
     finally:
         os.close(descriptor)
 
 
-def tell_skip(busy: LockHeld, skips: locking.Skips) -> None:
-    """One line in the log for each skip; a row of them is an alarm."""
+def tell_skip(busy: LockHeld, skips: locking.Skips) -> LockHeld:
+    """One line in the log for each skip; a row of them is an alarm, and what is said of it on stderr tells how long it is."""
     import logging
 
-    level = logging.WARNING if skips.in_a_row >= locking.ALARM_AFTER else logging.INFO
+    alarm = skips.in_a_row >= locking.ALARM_AFTER
     extra = {"event": "lock_skip", "in_a_row": skips.in_a_row, "total": skips.total}
-    logging.getLogger("cron2queue.lock").log(level, "%s (%d in a row)", busy.message, skips.in_a_row, extra=extra)
+    logging.getLogger("cron2queue.lock").log(
+        logging.WARNING if alarm else logging.INFO, "%s (%d in a row)", busy.message, skips.in_a_row, extra=extra
+    )
+    return LockHeld(f"{busy.message}, {skips.in_a_row} times in a row", remedy=locking.STUCK) if alarm else busy
 
 
 def _run(command: Sequence[str], *, pass_on: list[int], is_held: Callable[[], bool], dies_with_us: bool = False) -> int:
