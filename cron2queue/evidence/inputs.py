@@ -27,6 +27,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 )
 _NOT_LOGS: tuple[tuple[bytes, str], ...] = (
     (b"LPKSHHRH", "a binary journal; export it: journalctl -o json --all --file FILE"),
+    (b"__CURSOR=", "a journal in the export format; give the JSON of the same: journalctl -o json --all"),
     (b"SQLite format 3\x00", "a database; give recordings with --observations"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
     (b"\x7fELF", "a program"),

@@ -108,6 +108,7 @@ def test_a_line_of_ten_megabytes_is_cut_and_the_next_is_read(tmp_path: Path) -> 
         (bytes(range(256)) * 40, "a binary file"),
         (bytes(5000), "no start of a job"),
         (b"LPKSHHRH" + bytes(100), "journalctl -o json"),
+        (b"__CURSOR=s=0ae9;i=1\n_PID=80\nMESSAGE\n\x04\x00\x00\x00\x00\x00\x00\x00caf\xe9\n\n", "export format"),
         (b"SQLite format 3\x00" + bytes(100), "--observations"),
         (b"PK\x03\x04" + bytes(100), "a zip archive"),
     ],
