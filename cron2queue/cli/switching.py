@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cron2queue.cli.operation import Operation
     from cron2queue.cutover.preflight import Told
     from cron2queue.cutover.rollback import EditedBlock
-    from cron2queue.cutover.switch import Switch
+    from cron2queue.cutover.switch import Cutover
     from cron2queue.plan.folder import Folder
     from cron2queue.plan.manifest import Manifest
 
@@ -55,61 +55,61 @@ def _shown(text: str) -> str:
     return "".join(f"{safe_text(redact(line))}\n" for line in text.splitlines())
 
 
-def _difference(switch: Switch) -> str:
+def _difference(cutover: Cutover) -> str:
     from cron2queue.generator.project import unified_diff
 
-    return _shown(unified_diff(switch.before, switch.after, switch.live.name, f"{switch.live.name} (new)"))
+    return _shown(unified_diff(cutover.before, cutover.after, cutover.live.name, f"{cutover.live.name} (new)"))
 
 
 def perform_diff(path: Path, only: Sequence[str]) -> int:
     """Show what apply would change; 1 when it would change anything."""
-    from cron2queue.cutover.apply import switches
+    from cron2queue.cutover.apply import cutovers
 
     with _plan_in(path) as (folder, manifest):
-        found = switches(manifest, folder, only)
+        found = cutovers(manifest, folder, only)
     write_stdout("".join(_difference(each) for each in found))
     return DIFFERS if found else 0
 
 
-def _agreed(switch: Switch, *, yes: bool) -> bool:
+def _agreed(cutover: Cutover, *, yes: bool) -> bool:
     """Show the change, and ask unless it was agreed to beforehand."""
-    write_stdout(_difference(switch))
-    for remark in switch.remarks:
+    write_stdout(_difference(cutover))
+    for remark in cutover.remarks:
         say(remark)
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("there is nobody to ask: standard input is not a terminal", remedy="add --yes", place=switch.kind)
-    verb = "Change" if switch.kind == "apply" else "Put back"
-    print(f"{verb} {safe_text(switch.live.name)}? [y/N] ", end="", file=sys.stderr, flush=True)
+        raise UsageError("there is nobody to ask: standard input is not a terminal", remedy="add --yes", place=cutover.kind)
+    verb = "Change" if cutover.kind == "apply" else "Put back"
+    print(f"{verb} {safe_text(cutover.live.name)}? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _perform(folder: Folder, found: Sequence[Switch], *, yes: bool) -> None:
+def _perform(folder: Folder, found: Sequence[Cutover], *, yes: bool) -> None:
     from datetime import UTC, datetime
 
     from cron2queue.cutover.journal import Journal
     from cron2queue.cutover.switch import perform, still_loads
 
-    for switch in found:
-        still_loads(switch)
-        if not _agreed(switch, yes=yes):
+    for cutover in found:
+        still_loads(cutover)
+        if not _agreed(cutover, yes=yes):
             write_stdout("nothing was changed\n")
             continue
-        step = perform(switch, Journal(folder), datetime.now(UTC))
-        names, backup = ", ".join(switch.names), safe_text(str(folder.path / step.backup))
-        write_stdout(f"{switch.kind}: {safe_text(switch.live.name)} is changed ({names}); backup {backup}\n")
+        step = perform(cutover, Journal(folder), datetime.now(UTC))
+        names, backup = ", ".join(cutover.names), safe_text(str(folder.path / step.backup))
+        write_stdout(f"{cutover.kind}: {safe_text(cutover.live.name)} is changed ({names}); backup {backup}\n")
 
 
-def _plans(found: Sequence[Switch]) -> list[Path]:
+def _plans(found: Sequence[Cutover]) -> list[Path]:
     """The plans that the new lines read."""
     from cron2queue.runtime.settings import PLAN_NAME
 
-    needs = {Path(need) for switch in found for each in switch.touched for need in each.needs}
+    needs = {Path(need) for cutover in found for each in cutover.touched for need in each.needs}
     return sorted(need for need in needs if need.name == PLAN_NAME)
 
 
-def _tables_are_there(found: Sequence[Switch]) -> None:
+def _tables_are_there(found: Sequence[Cutover]) -> None:
     """Raises what a producer would meet from the first minute on: no tables, old ones, a database that does not answer."""
     from cron2queue.cli.operation import operation
 
@@ -118,7 +118,7 @@ def _tables_are_there(found: Sequence[Switch]) -> None:
             store.require_schema()
 
 
-def _told(found: Sequence[Switch]) -> dict[str, Told]:
+def _told(found: Sequence[Cutover]) -> dict[str, Told]:
     """What the plans of the new lines say of the host."""
     from cron2queue.cli.operation import operation
 
@@ -136,14 +136,14 @@ def _of(where: Operation) -> Told:
 
 def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Make the plan's changes in the live crontabs."""
-    from cron2queue.cutover.apply import switches
+    from cron2queue.cutover.apply import cutovers
     from cron2queue.cutover.preflight import ready
 
     with _plan_in(path) as (folder, manifest):
-        found = switches(manifest, folder, only)
+        found = cutovers(manifest, folder, only)
         plans = _told(found)
-        for switch in found:
-            ready(switch, plans)
+        for cutover in found:
+            ready(cutover, plans)
         _tables_are_there(found)
         if not found:
             write_stdout("nothing to change: the live crontab is as the plan wants it\n")
@@ -153,11 +153,11 @@ def perform_apply(path: Path, only: Sequence[str], *, yes: bool) -> int:
 
 def perform_rollback(path: Path, only: Sequence[str], *, yes: bool) -> int:
     """Take applied changes back."""
-    from cron2queue.cutover.rollback import EditedBlock, switches
+    from cron2queue.cutover.rollback import EditedBlock, cutovers
 
     with _plan_in(path) as (folder, manifest):
         try:
-            found = switches(manifest, folder, only)
+            found = cutovers(manifest, folder, only)
         except EditedBlock as edited:
             write_stdout(_edit(edited))
             raise

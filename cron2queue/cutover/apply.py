@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal
 from cron2queue.cutover.live import Live, live_crontab
-from cron2queue.cutover.switch import Switch, loads
+from cron2queue.cutover.switch import Cutover, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
@@ -63,7 +63,7 @@ def _touched(source: Source, only: Collection[str]) -> tuple[Replacement, ...]:
     return tuple(each for each in source.replacements if not only or each.name in only)
 
 
-def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch:
+def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Cutover:
     """The change of one crontab. Raises Refused when the crontab is not the one that was converted."""
     live = live_crontab(source, journal.folder)
     text = live.read()
@@ -76,7 +76,7 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]
     after = replaced(original, blocks)
     revived = not loads(source, text) and loads(source, after)
-    return Switch(
+    return Cutover(
         kind="apply",
         source=source,
         live=live,
@@ -88,7 +88,7 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     )
 
 
-def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:
+def cutovers(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Cutover]:
     """The changes of all crontabs of a plan that have any; an entry that the plan now leaves alone gets its old line back."""
     journal = Journal(folder)
     steps = journal.steps()
@@ -96,7 +96,7 @@ def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> 
     _check_names(manifest, only, standing)
     reached = {step.target for step in steps}
     found = [
-        switch_for(source, journal, only)
+        cutover_for(source, journal, only)
         for source in manifest.sources
         if source.replacements or (_reachable(source) and live_crontab(source, folder.path).name in reached)
     ]

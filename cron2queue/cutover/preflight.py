@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cron2queue.errors import Refused
 
 if TYPE_CHECKING:
-    from cron2queue.cutover.switch import Switch
+    from cron2queue.cutover.switch import Cutover
     from cron2queue.plan.manifest import Replacement
 
 SHOWN = 5
@@ -141,19 +141,19 @@ _DATABASE = (
 )
 
 
-def ready(switch: Switch, plans: Mapping[str, Told]) -> None:
+def ready(cutover: Cutover, plans: Mapping[str, Told]) -> None:
     """Refuse while something is missing without which the new lines would fail from the first minute on.
 
     `plans` tells what each plan says, by its path.
     """
-    missing = list(dict.fromkeys(text for each in switch.touched for text in _obstacles(each)))
+    missing = list(dict.fromkeys(text for each in cutover.touched for text in _obstacles(each)))
     if not missing:
-        missing = list(dict.fromkeys(text for each in switch.touched for text in _of_python(each, plans)))
-    closed = list(dict.fromkeys(text for each in switch.touched for text in _of_database(each, plans)))
+        missing = list(dict.fromkeys(text for each in cutover.touched for text in _of_python(each, plans)))
+    closed = list(dict.fromkeys(text for each in cutover.touched for text in _of_database(each, plans)))
     found = missing + closed
     if not found:
         return
     shown = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
-    user = next((each.user for each in switch.touched if each.user not in (None, "root")), "USER")
+    user = next((each.user for each in cutover.touched if each.user not in (None, "root")), "USER")
     remedies = [*([_FILES] if missing else []), *([_DATABASE.format(user=user)] if closed else [])]
-    raise Refused(f"the new lines would not work yet: {shown}", place=switch.live.name, remedy="; ".join(remedies))
+    raise Refused(f"the new lines would not work yet: {shown}", place=cutover.live.name, remedy="; ".join(remedies))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal, Step, standing
 from cron2queue.cutover.live import live_crontab
-from cron2queue.cutover.switch import Switch, loads
+from cron2queue.cutover.switch import Cutover, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import found_blocks, pieces, restored
 from cron2queue.plan.manifest import digest
@@ -71,7 +71,7 @@ def _merged(text: bytes, blocks: Mapping[str, bytes], place: str) -> bytes:
     return b"".join(piece.block.old if piece.block and piece.content in undone else piece.content for piece in cut)
 
 
-def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Switch | None:
+def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) -> Cutover | None:
     """The change that goes back, or None when nothing of this crontab was applied. Raises EditedBlock."""
     live = live_crontab(source, journal.folder)
     text = live.read()
@@ -89,7 +89,7 @@ def switch_for(source: Source, journal: Journal, only: Collection[str] = ()) -> 
     if rest and loads(source, text) and not loads(source, after):
         after, blocks = _merged(text, rest, live.name), rest
         remarks.append("what was put right stays: without it, cron would ignore the whole crontab")
-    return Switch(
+    return Cutover(
         kind="rollback", source=source, live=live, before=text, after=after, names=tuple(blocks), remarks=tuple(remarks)
     )
 
@@ -100,10 +100,10 @@ def _before_all(steps: list[Step], journal: Journal) -> bytes | None:
     return None if first is None or found_blocks(first) else first
 
 
-def switches(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Switch]:
+def cutovers(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Cutover]:
     """The changes that go back, of all crontabs of a plan. Raises UsageError when nothing was applied."""
     journal = Journal(folder)
-    found = [switch_for(source, journal, only) for source in manifest.sources]
+    found = [cutover_for(source, journal, only) for source in manifest.sources]
     changing = [each for each in found if each is not None and each.changes]
     if not changing:
         raise UsageError(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switch:
+class Cutover:
     """A change that is about to be made. `names` are the entries that it touches, `touched` those that it puts in place."""
 
     kind: str
@@ -64,11 +64,11 @@ def loads(source: Source, data: bytes) -> bool:
     return parse(data, path=source.path, dialect=dialect_named(source.dialect), kind=Kind(source.kind)).loaded
 
 
-def still_loads(switch: Switch) -> None:
+def still_loads(cutover: Cutover) -> None:
     """Refuse a text that this cron would ignore as a whole, when it takes the present one."""
-    if loads(switch.source, switch.before) and not loads(switch.source, switch.after):
-        remedy = "convert again" if switch.kind == "apply" else "what was put right stays; by hand, take it from the backup"
-        raise Refused("cron would ignore the whole new crontab", place=switch.live.name, remedy=remedy)
+    if loads(cutover.source, cutover.before) and not loads(cutover.source, cutover.after):
+        remedy = "convert again" if cutover.kind == "apply" else "what was put right stays; by hand, take it from the backup"
+        raise Refused("cron would ignore the whole new crontab", place=cutover.live.name, remedy=remedy)
 
 
 def blocks_in(text: bytes) -> Mapping[str, bytes]:
@@ -76,40 +76,40 @@ def blocks_in(text: bytes) -> Mapping[str, bytes]:
     return {block.name: block.content for block in found_blocks(text)}
 
 
-def perform(switch: Switch, journal: Journal, at: datetime) -> Step:
+def perform(cutover: Cutover, journal: Journal, at: datetime) -> Step:
     """Make the change. Raises Refused, with the crontab as it was, when anything is not as it was a moment ago."""
     number = next_number(journal.steps())
     step = Step(
         number=number,
-        kind=switch.kind,
+        kind=cutover.kind,
         state="begun",
-        target=switch.live.name,
+        target=cutover.live.name,
         at=at.isoformat(timespec="seconds"),
-        before=digest(switch.before),
-        after=digest(switch.after),
-        backup=journal.back_up(number, switch.before),
-        blocks=as_json(blocks_in(switch.after)),
+        before=digest(cutover.before),
+        after=digest(cutover.after),
+        backup=journal.back_up(number, cutover.before),
+        blocks=as_json(blocks_in(cutover.after)),
     )
     journal.record(step)
     try:
-        switch.live.write(switch.after, expected=switch.before)
+        cutover.live.write(cutover.after, expected=cutover.before)
     except Refused:
         # Whoever writes may have been stopped after the change: only the crontab itself tells whether it was made.
-        if switch.live.read() != switch.after:
+        if cutover.live.read() != cutover.after:
             journal.record(step.ended("void"))
             raise
-    _verify(switch, step, journal)
+    _verify(cutover, step, journal)
     return journal.record(step.ended("done"))
 
 
-def _verify(switch: Switch, step: Step, journal: Journal) -> None:
+def _verify(cutover: Cutover, step: Step, journal: Journal) -> None:
     """What is read back is what was written."""
-    now = switch.live.read()
-    if now == switch.after:
+    now = cutover.live.read()
+    if now == cutover.after:
         return
-    if now != switch.before:
-        place = f"{switch.live.name}, backup {step.backup}"
+    if now != cutover.before:
+        place = f"{cutover.live.name}, backup {step.backup}"
         raise Refused("the crontab was changed by somebody else at the same moment", place=place, remedy="compare by hand")
     journal.record(step.ended("void"))
     remedy = "see whether something puts it back (a deployment, etckeeper), then apply again"
-    raise Refused("the crontab is still the old one after writing", remedy=remedy, place=switch.live.name)
+    raise Refused("the crontab is still the old one after writing", remedy=remedy, place=cutover.live.name)
