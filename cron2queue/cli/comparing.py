@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cron2queue.cli.operation import Operation
     from cron2queue.crontab.lines import CrontabFile, Entry
-    from cron2queue.cutover.shadow import Comparison, CronRun, Interval, ShadowJob
+    from cron2queue.cutover.shadow import Comparison, CronRun, ShadowJob, ShadowTime
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.evidence.matching import Index
     from cron2queue.evidence.runs import Run
@@ -46,7 +46,7 @@ class Shadowed:
     job: JobSettings
     entry: Entry
     id: str
-    interval: Interval
+    time: ShadowTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +86,11 @@ def _in_shadow(folder: Folder, where: Operation, only: Sequence[str]) -> tuple[l
     from cron2queue.cli.switching import manifest_in
     from cron2queue.crontab.lines import entry_ids, place_of
     from cron2queue.cutover.journal import Journal
-    from cron2queue.cutover.shadow import intervals
+    from cron2queue.cutover.shadow import shadow_times
     from cron2queue.runtime.plan_tables import did_you_mean
 
     manifest, journal = manifest_in(folder), Journal(folder)
-    found = intervals(journal.steps())
+    found = shadow_times(journal.steps())
     if not found:
         remedy = "cron2queue convert ... --shadow, then cron2queue apply: the old lines stay beside the producers"
         raise UsageError("no entry stands in shadow, or has stood there", remedy=remedy, place=str(folder.path))
@@ -103,7 +103,7 @@ def _in_shadow(folder: Folder, where: Operation, only: Sequence[str]) -> tuple[l
     jobs: Mapping[str, JobSettings] = where.settings.jobs if where.settings else {}
     places = {each.name: (source.path, each.line) for source in manifest.sources for each in source.replacements}
     shadowed = [
-        Shadowed(job=jobs[name], entry=entries[places[name]], id=ids[places[name]], interval=each)
+        Shadowed(job=jobs[name], entry=entries[places[name]], id=ids[places[name]], time=each)
         for name, each in found.items()
         if (not only or name in only) and name in jobs and places.get(name) in entries
     ]
@@ -184,7 +184,7 @@ def _whose(run: Run, index: Index, entries: Mapping[str, Entry], zone: ZoneInfo)
 
 def _begin(each: Shadowed, book: EvidenceBook, since: datetime | None) -> datetime:
     """From when on both sides tell of an entry."""
-    known = [each.interval.since, since, book.window.start if book.window else None]
+    known = [each.time.since, since, book.window.start if book.window else None]
     return max(moment for moment in known if moment is not None)
 
 
@@ -193,7 +193,7 @@ def _compare(
 ) -> Comparison:
     from cron2queue.cutover.shadow import batched, compare
 
-    end = min(each.interval.until or now, book.window.end if book.window else now, now)
+    end = min(each.time.until or now, book.window.end if book.window else now, now)
     gap = each.entry.schedule.shortest_gap
     starts, shared = runs[each.id]
     return compare(

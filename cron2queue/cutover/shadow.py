@@ -27,7 +27,7 @@ LEAVING_OUT = (Overlap.SKIP, Overlap.MERGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class ShadowTime:
     """When an entry stood in shadow: from `since`, until `until` or still."""
 
     name: str
@@ -94,9 +94,9 @@ class Comparison:
         return max(self.late, key=abs) if self.late else None
 
 
-def intervals(steps: Iterable[Step]) -> dict[str, Interval]:
+def shadow_times(steps: Iterable[Step]) -> dict[str, ShadowTime]:
     """The last time that each entry stood in shadow, by name, as the journal tells."""
-    found: dict[str, Interval] = {}
+    found: dict[str, ShadowTime] = {}
     for step in steps:
         if step.state != "done":
             continue
@@ -104,10 +104,10 @@ def intervals(steps: Iterable[Step]) -> dict[str, Interval]:
         standing = {name for name, content in step.blocks.items() if _is_shadow(content)}
         for name, known in found.items():
             if known.target == step.target and known.until is None and name not in standing:
-                found[name] = Interval(name=name, target=known.target, since=known.since, until=at)
+                found[name] = ShadowTime(name=name, target=known.target, since=known.since, until=at)
         for name in standing:
             if name not in found or found[name].until is not None:
-                found[name] = Interval(name=name, target=step.target, since=at)
+                found[name] = ShadowTime(name=name, target=step.target, since=at)
     return found
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cron2queue.cutover.journal import Step
-from cron2queue.cutover.shadow import Comparison, CronRun, ShadowJob, batched, compare, intervals, paired
+from cron2queue.cutover.shadow import Comparison, CronRun, ShadowJob, batched, compare, paired, shadow_times
 from cron2queue.runtime.settings import Overlap
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -128,14 +128,14 @@ def step(number: int, state: str, blocks: str, target: str = "/etc/crontab") -> 
 
 @pytest.mark.parametrize("block", [SHADOW, RECORDED])
 def test_the_journal_tells_since_when_and_until_when_an_entry_stood_in_shadow(block: str) -> None:
-    still = intervals([step(1, "done", block), step(2, "done", block)])
+    still = shadow_times([step(1, "done", block), step(2, "done", block)])
     assert (still["job"].since, still["job"].until) == (at(1), None)
-    ended = intervals([step(1, "done", block), step(2, "done", REPLACED)])
+    ended = shadow_times([step(1, "done", block), step(2, "done", REPLACED)])
     assert (ended["job"].since, ended["job"].until) == (at(1), at(2))
-    again = intervals([step(1, "done", block), step(2, "done", ""), step(3, "done", block)])
+    again = shadow_times([step(1, "done", block), step(2, "done", ""), step(3, "done", block)])
     assert (again["job"].since, again["job"].until) == (at(3), None)
 
 
 def test_steps_that_did_not_happen_and_other_crontabs_say_nothing() -> None:
-    assert intervals([step(1, "void", SHADOW), step(2, "begun", SHADOW), step(3, "done", REPLACED)]) == {}
-    assert intervals([step(1, "done", SHADOW), step(2, "done", "", "crontab of www")])["job"].until is None
+    assert shadow_times([step(1, "void", SHADOW), step(2, "begun", SHADOW), step(3, "done", REPLACED)]) == {}
+    assert shadow_times([step(1, "done", SHADOW), step(2, "done", "", "crontab of www")])["job"].until is None
