@@ -41,6 +41,7 @@ def run(
       cron2queue audit                    this machine's, as far as it may read
       ssh web1 cat /etc/crontab | cron2queue audit -
       cron2queue audit crontab --logs /var/log/syslog --also html=report.html
+      cron2queue audit web1/etc/crontab web2/etc/crontab    hosts, by folder
     """
     request = locals()
     from cron2queue.cli.auditing import Request, perform
