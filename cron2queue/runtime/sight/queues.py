@@ -17,6 +17,7 @@ COUNTED = (
     *(JobState.CANCEL_REQUESTED, JobState.DEAD),
 )
 _HEADS = 500  # rows of each priority that are looked at when a queue is too long to look at every row
+_MOST_HEADS = 20
 
 
 def names(connection: Connection, tables: Tables) -> list[str]:
@@ -77,11 +78,12 @@ def oldest_ready(connection: Connection, tables: Tables, queue: str, ready: Coun
         return None
     if ready.n <= COUNT_CAP and not ready.capped:
         return connection.execute(select(func.min(since)).where(*here)).scalar()
-    heads = [
-        connection.execute(select(func.min(column_of_head)).select_from(head)).scalar()
-        for head, column_of_head in _heads(connection, tables, here, since)
-    ]
-    return min((each for each in heads if each is not None), default=None)
+    heads = (
+        select(since.label("since")).where(*here, jobs.priority == priority).order_by(jobs.id).limit(_HEADS).subquery()
+        for priority in priorities(connection, tables, queue, JobState.READY, most=_MOST_HEADS)
+    )
+    oldest = (connection.execute(select(func.min(head.c.since))).scalar() for head in heads)
+    return min((each for each in oldest if each is not None), default=None)
 
 
 def due(connection: Connection, tables: Tables, now: datetime) -> Mapping[str, tuple[datetime, Count]]:
@@ -95,18 +97,6 @@ def due(connection: Connection, tables: Tables, now: datetime) -> Mapping[str, t
     rows = connection.execute(found).all()
     capped = sum(n for _, _, n in rows) > COUNT_CAP
     return {queue: (since, Count(n=n, capped=capped)) for queue, since, n in rows}
-
-
-def _heads(connection: Connection, tables: Tables, here: tuple[Any, ...], since: Any) -> Iterator[tuple[Any, Any]]:
-    jobs = tables.jobs.c
-    priority: int | None = None
-    for _ in range(20):
-        beyond = () if priority is None else (jobs.priority > priority,)
-        priority = connection.execute(select(func.min(jobs.priority)).where(*here, *beyond)).scalar()
-        if priority is None:
-            return
-        rows = select(since.label("since")).where(*here, jobs.priority == priority).order_by(jobs.id).limit(_HEADS).subquery()
-        yield rows, rows.c.since
 
 
 def settings(connection: Connection, tables: Tables) -> Mapping[str, Any]:

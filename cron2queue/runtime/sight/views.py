@@ -13,7 +13,6 @@ from cron2queue.durations import duration
 
 COUNT_CAP = 10_000  # counting stops here: a screen must stay quick with ten million rows
 WINDOW_SECONDS = 3600  # "by kind" figures are about the last hour
-STATES = ("ready", "scheduled", "blocked", "running", "cancel_requested", "dead", "succeeded", "cancelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,7 +300,7 @@ class ActionView:
 
 
 class Total(NamedTuple):
-    """One row of the roll-ups since ever: `series` is a name of `runtime.tally`, `rung` a step of the ladder or 0."""
+    """One row of the roll-ups since ever: `series` is a name of `verbs.tally`, `rung` a step of the ladder or 0."""
 
     queue: str
     kind: str
