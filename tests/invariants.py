@@ -5,9 +5,7 @@ I7 bounded and nothing left behind; I8 not silent; I9 recovers without a hand.
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-from workbench import Workbench
+from typing import Any, Protocol
 
 Rows = list[tuple[Any, ...]]
 
@@ -51,9 +49,15 @@ QUERIES = {
 }
 
 
-def broken(bench: Workbench, acknowledged: Sequence[int]) -> dict[str, Rows]:
+class Tables(Protocol):
+    """Answers queries in the store's own notation."""
+
+    def rows(self, query: str, parameters: Any = ()) -> Rows: ...
+
+
+def broken(tables: Tables, acknowledged: Sequence[int]) -> dict[str, Rows]:
     """The invariants that do not hold, with the rows that break them."""
-    found = {name: bench.rows(query) for name, query in QUERIES.items()}
-    there = {int(row[0]) for row in bench.rows("SELECT id FROM {jobs}")}
+    found = {name: tables.rows(query) for name, query in QUERIES.items()}
+    there = {int(row[0]) for row in tables.rows("SELECT id FROM {jobs}")}
     found["I1 every acknowledged enqueue is found"] = [(each,) for each in acknowledged if each not in there]
     return {name: rows for name, rows in found.items() if rows}
