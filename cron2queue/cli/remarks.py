@@ -31,6 +31,8 @@ def tell_unreadable(sources: Sources) -> None:
     """Say on stderr what could not be read, a paragraph each, with the remedy."""
     for each in sources.unreadable:
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
+    for each in sources.closed:
+        say(f"{each.path}: {each.reason}: of the users' crontabs only your own is read\n  remedy: run as root to read them all")
 
 
 def remark(sources: Sources, *, named: Collection[str] = (), verbose: bool) -> None:

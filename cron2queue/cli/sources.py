@@ -34,13 +34,14 @@ _DEEPEST = 20
 class Sources(Record):
     """The crontabs that were read, what could not be, and what was left out with good reason.
 
-    Left out are files of a folder that hold nothing like an entry, and on this machine the spool if it is closed to the
-    caller, whose own crontab is read instead.
+    Left out are files of a folder that hold nothing like an entry. `closed` is this machine's spool where the caller may not
+    look into it, and only his own crontab was read.
     """
 
     files: tuple[CrontabFile, ...]
     unreadable: tuple[Unreadable, ...] = ()
     skipped: tuple[str, ...] = ()
+    closed: tuple[Unreadable, ...] = ()
 
 
 def read(
@@ -64,7 +65,12 @@ def read(
     reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin, progress)
     reader.run(sources)
     return _without_binaries(
-        Sources(files=tuple(reader.files), unreadable=tuple(reader.unreadable), skipped=tuple(reader.skipped))
+        Sources(
+            files=tuple(reader.files),
+            unreadable=tuple(reader.unreadable),
+            skipped=tuple(reader.skipped),
+            closed=tuple(reader.closed),
+        )
     )
 
 
@@ -95,6 +101,7 @@ class _Reader:
         self.files: list[CrontabFile] = []
         self.unreadable: list[Unreadable] = []
         self.skipped: list[str] = []
+        self.closed: list[Unreadable] = []
 
     def run(self, sources: Sequence[str]) -> None:
         if not sources:
@@ -254,7 +261,7 @@ class _Reader:
                     self._existing(f"{relative}/{name}")
             if refused and self.host.live:
                 self._own()
-                self.skipped.extend(f"{each.path}: {each.reason}" for each in refused)
+                self.closed.extend(refused)
             else:
                 self.unreadable.extend(refused)
             return

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.cli.reading.opening import Unreadable
+from cron2queue.cli.remarks import remark
+from cron2queue.cli.sources import Sources
+
 
 def cron2queue(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "cron2queue", *words], capture_output=True, text=True)
@@ -28,6 +32,16 @@ def test_a_nul_byte_beside_entries_is_a_fault_of_the_crontab_and_not_of_the_inpu
     ran = audit(str(tmp_path / "crontab"))
     assert ran.returncode == 1
     assert "C2Q101" in ran.stdout
+
+
+def test_a_spool_that_is_closed_to_the_caller_is_told_without_being_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """On Debian it is closed to all but root, and a report of half the crontabs looked like that of all."""
+    spool = Unreadable("/var/spool/cron/crontabs", "Permission denied", "run as root")
+    remark(Sources(files=(), closed=(spool,)), verbose=False)
+    assert capsys.readouterr().err == (
+        "cron2queue: /var/spool/cron/crontabs: Permission denied: of the users' crontabs only your own is read\n"
+        "  remedy: run as root to read them all\n"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only words\n", "PATH=/bin\n"])
