@@ -143,6 +143,14 @@ def test_a_killed_holder_leaves_the_lock_with_its_command(tmp_path: Path) -> Non
     first.stdout.close()
 
 
+def test_a_command_with_closed_streams_does_not_write_into_the_lock(tmp_path: Path) -> None:
+    command = [*LEAN, "import", "--", "sh", "-c", "echo out; echo err >&2; exit 5"]
+    closed = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command]
+    ran = subprocess.run(closed, env=environment(tmp_path), cwd=tmp_path, timeout=60)
+    assert ran.returncode == 5
+    assert len((tmp_path / "locks" / "import.lock").read_text().split()) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

@@ -11,6 +11,7 @@ from cron2queue.errors import UsageError
 from cron2queue.runtime.locks.locking import lock_folder
 from cron2queue.runtime.locks.run import run_locked
 from cron2queue.runtime.settings import PLAN_NAME, ProjectSettings, Scope, read_settings
+from cron2queue.runtime.streams import open_closed_streams
 
 DATABASE_VARIABLE = "CRON2QUEUE_DATABASE_URL"
 
@@ -37,6 +38,7 @@ def perform(
 
     `textfile` gets the counts of all locks of the folder afterwards, whether the command was run or not.
     """
+    open_closed_streams()
     if not command:
         raise UsageError("there is no command to run", remedy="write it after --")
     for word, words in ((policy, Policy), (scope, Scope)):

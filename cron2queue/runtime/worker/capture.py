@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fcntl import ioctl
-from io import UnsupportedOperation
+from io import TextIOWrapper, UnsupportedOperation
 from termios import FIONREAD
 
 from cron2queue.runtime.worker.output import HeadAndTail
@@ -34,9 +34,13 @@ class Capture:
 
     @classmethod
     def install(cls) -> "Capture":
-        """Lead this process's standard output and error into a pipe."""
+        """Lead this process's standard output and error into a pipe. No text that is printed fails a job, in any locale."""
         reading, writing = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(reading, False)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # while they are where they were: a file's stream asks where it stands
+                with suppress(OSError):
+                    stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         for standard in (1, 2):
             os.dup2(writing, standard, inheritable=True)
         os.close(writing)

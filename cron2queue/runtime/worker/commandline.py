@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.settings import DEFAULT_DATABASE, PLAN_NAME, Settings, read_settings
+from cron2queue.runtime.streams import open_closed_streams
 from cron2queue.runtime.worker.options import (
     DEFAULT_RECYCLE_BYTES,
     DEFAULT_RECYCLE_JOBS,
@@ -111,6 +112,7 @@ def work(arguments: argparse.Namespace) -> int:
     from cron2queue.runtime.worker.notify import ServiceManager
     from cron2queue.runtime.worker.supervisor import Supervisor
 
+    open_closed_streams()
     start_logging(arguments.log, quiet=arguments.quiet)
     options = options_of(arguments, os.environ)
     if os.geteuid() == 0 and not options.drain:

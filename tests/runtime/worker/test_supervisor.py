@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 
+import pytest
 from workbench import Workbench
 
 from cron2queue.runtime.worker.supervisor import nothing_to_serve
@@ -125,6 +126,25 @@ def test_a_plan_whose_jobs_are_all_another_users_is_told_apart_from_one_without_
     other = nothing_to_serve({"mails": "it is to run as www-data, and this worker runs as app"})
     assert other.message.endswith("mails: it is to run as www-data, and this worker runs as app")
     assert other.remedy == "start a worker as that user"
+
+
+def test_a_worker_whose_standard_streams_are_closed_works_and_ends_well(sqlite_bench: Workbench) -> None:
+    sqlite_bench.python("work")
+    sqlite_bench.handlers('@handler("work")\ndef work(job): print("said")\n')
+    job = sqlite_bench.enqueue("work")
+    command = [sys.executable, "-m", "cron2queue.runtime", "work", "--drain", "--database", sqlite_bench.url]
+    ran = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command], cwd=sqlite_bench.folder, timeout=60)
+    assert ran.returncode == 0
+    assert [each["output_tail"].strip() for each in sqlite_bench.attempts(job)] == ["said"]
+
+
+@pytest.mark.parametrize("settings", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LC_ALL": "C.UTF-8"}])
+def test_no_text_that_a_handler_prints_fails_its_job_in_any_locale(sqlite_bench: Workbench, settings: dict[str, str]) -> None:
+    sqlite_bench.python("work", retry="none")
+    sqlite_bench.handlers('@handler("work")\ndef work(job): print("h\\xe9 \\u20ac \\udcff")\n')
+    job = sqlite_bench.enqueue("work")
+    assert sqlite_bench.start("--drain", environment=settings).wait(60) == 0
+    assert [(each["outcome"], each["output_tail"].strip()) for each in sqlite_bench.attempts(job)] == [("done", "hé € \\udcff")]
 
 
 def test_the_supervisor_loads_nothing_of_what_runs_jobs() -> None:
