@@ -7,6 +7,7 @@ server that was restarted has forgotten it, and then the command must not go on 
 import os
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,17 @@ class _Connected(HeldLock):
     def take(self, seconds: int) -> bool:
         """Take it within so many seconds; False when another has it. Raises LockTrouble when nobody knows."""
 
+    @abstractmethod
+    def let_go(self) -> None:
+        """Ask the server to free it."""
+
     def release(self) -> None:
-        """Closing the connection lets go of the lock, whatever state it is in."""
+        """Free it and wait for the answer: of a closed connection the server hears later, when the next run may be asking.
+
+        Closing frees it, too, whatever state the connection is in.
+        """
+        with suppress(LockTrouble):
+            self.let_go()
         try:
             self.driver.close(self.raw)
         except Exception as error:
@@ -76,6 +86,10 @@ class MysqlLock(_Connected):
             remedy = "look at the server's log, then try again"
             raise LockTrouble(f"the server could not say whether the lock {self.name} is free", remedy=remedy)
         return int(answer) == 1
+
+    def let_go(self) -> None:
+        """See the base."""
+        self.ask("SELECT RELEASE_LOCK(%s)", self.name)
 
     def is_held(self) -> bool:
         """See the base."""
@@ -99,6 +113,10 @@ class PostgresLock(_Connected):
 
     def _try(self) -> bool:
         return bool(self.ask("SELECT pg_try_advisory_lock(%s)", locking.advisory_key(self.name)))
+
+    def let_go(self) -> None:
+        """See the base."""
+        self.ask("SELECT pg_advisory_unlock(%s)", locking.advisory_key(self.name))
 
     def is_held(self) -> bool:
         """See the base."""
