@@ -59,8 +59,14 @@ def _insert_one(places: tuple[int, ...]) -> str:
 
 
 def _array(cells: Row) -> Any:
-    """Text as one literal, which takes the driver a tenth of the time that a list does; all else as a list."""
-    if type(cells[0]) is not str or not all(type(cell) is str for cell in cells):
+    """Text and bytes as one literal, which takes the driver a tenth of the time that a list does; all else as a list.
+
+    A list of bytes would be written by the caller's `standard_conforming_strings`, which no array is read by.
+    """
+    kinds = {type(cell) for cell in cells}
+    if bytes in kinds and kinds <= {bytes, type(None)}:
+        return "{" + ",".join(["NULL" if cell is None else f'"\\\\x{cell.hex()}"' for cell in cells]) + "}"
+    if kinds != {str}:
         return list(cells)
     quoted = "\0".join(cells).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
     return f'{{"{quoted}"}}'

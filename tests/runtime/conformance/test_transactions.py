@@ -1,10 +1,11 @@
 """Transactions: an enqueue in the caller's own, completion in the handler's own, and the inbox."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import Database
+from databases import Database, open_database
 from runtime.conformance.conftest import KINDS, Claimer, mail, settled
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.orm import Session as OrmSession
@@ -110,6 +111,22 @@ def test_a_connection_whose_owner_prefers_dictionaries_will_do(table: Database, 
     raw.commit()
     raw.close()
     assert jobs(table) == 1
+
+
+@pytest.mark.parametrize("setting", ["standard_conforming_strings=off", "bytea_output=escape", "timezone='Asia/Kolkata'"])
+def test_no_setting_of_the_callers_session_on_postgresql_changes_what_is_stored(tmp_path: Path, setting: str) -> None:
+    table = open_database("postgresql", tmp_path)
+    store, raw = table.store(), table.connect()
+    raw.autocommit = False
+    raw.execute(f"SET {setting}")
+    keys = ["a", "\\x61", '"', "é"]
+    store.enqueue_many([mail(key=key, payload=key) for key in keys], connection=raw)
+    store.enqueue(mail(key="one"), connection=raw)
+    raw.commit()
+    raw.close()
+    assert [bytes(row[0]).decode() for row in table.rows("SELECT job_key FROM {jobs} ORDER BY id")] == [*keys, "one"]
+    assert all(store.enqueue(mail(key=key)).duplicate for key in [*keys, "one"])
+    table.close()
 
 
 def test_a_refused_job_leaves_the_callers_transaction_as_it_was(table: Database, store: Store, engine: Engine) -> None:
