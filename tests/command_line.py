@@ -29,14 +29,13 @@ class Ran:
         return json.loads(self.out)
 
 
-def run(*arguments: str, width: int | None = None, cwd: Path | None = None, **environment: str) -> Ran:
+def run(*arguments: str, width: int = 100, cwd: Path | None = None, **environment: str) -> Ran:
     """Run `cron2queue ARGUMENTS` through its own main()."""
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    variables = {"COLUMNS": str(width)} if width else {}
     status: Any = 0
     with (
         _as_found(cwd),
-        mock.patch.dict(os.environ, {**variables, **environment}),
+        mock.patch.dict(os.environ, {"COLUMNS": str(width), **environment}),
         mock.patch.object(sys, "argv", ["cron2queue", *arguments]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
