@@ -119,7 +119,7 @@ def checked_name(what: str, name: str, longest: int) -> str:
         return name
     raise JobRefused(
         f"{name!r} cannot be the name of a {what}",
-        remedy=f"Use at most {longest} ASCII letters, digits, '_', '.', ':' and '-', beginning with a letter, digit or '_'.",
+        remedy=f"use at most {longest} ASCII letters, digits, '_', '.', ':' and '-', beginning with a letter, digit or '_'",
     )
 
 
@@ -141,29 +141,29 @@ def _check_once(queue: str, kind: str, priority: int, max_attempts: int) -> None
     checked_name("queue", queue, 64)
     checked_name("kind", kind, 128)
     if not 1 <= max_attempts <= 1_000_000:
-        raise JobRefused(f"max_attempts is {max_attempts}", remedy="It counts runs, the first included: from 1 to 1000000.")
+        raise JobRefused(f"max_attempts is {max_attempts}", remedy="it counts runs, the first included: from 1 to 1000000")
     if not -_INT <= priority <= _INT:
-        raise JobRefused(f"the priority {priority} does not fit into 32 bits", remedy="Use small numbers; lower runs first.")
+        raise JobRefused(f"the priority {priority} does not fit into 32 bits", remedy="use small numbers; lower runs first")
 
 
 def _check_rest(job: NewJob) -> None:
     if job.public_id is not None and not (len(job.public_id) == 32 and _HEX.issuperset(job.public_id)):
-        raise JobRefused("a public id is 32 hexadecimal digits", remedy="Leave it out: one is made for you.")
+        raise JobRefused("a public id is 32 hexadecimal digits", remedy="leave it out: one is made for you")
     if job.trace_context is not None and not job.trace_context.isprintable():
-        raise JobRefused("the trace context holds control characters", remedy="Hand over a traceparent as W3C defines it.")
+        raise JobRefused("the trace context holds control characters", remedy="hand over a traceparent as W3C defines it")
     if job.run_at is not None and job.run_at.tzinfo is None:
-        raise JobRefused("run_at has no time zone", remedy="Hand over an aware datetime, e.g. datetime.now(UTC) + delay.")
+        raise JobRefused("run_at has no time zone", remedy="hand over an aware datetime, e.g. datetime.now(UTC) + delay")
     if isinstance(job.unique, Period) and not job.unique.seconds > 0:
-        raise JobRefused("a period of uniqueness must be longer than nothing", remedy="Give its seconds.")
+        raise JobRefused("a period of uniqueness must be longer than nothing", remedy="give its seconds")
 
 
 def _bounded(what: str, text: str, limit: int) -> bytes:
     try:
         data = to_bytes(text)
     except UnicodeEncodeError:
-        raise JobRefused(f"the {what} holds characters that cannot be stored", remedy="Hand over valid text.") from None
+        raise JobRefused(f"the {what} holds characters that cannot be stored", remedy="hand over valid text") from None
     if len(data) > limit:
-        raise JobRefused(f"the {what} has {len(data)} bytes, more than {limit}", remedy="Use a hash of it.")
+        raise JobRefused(f"the {what} has {len(data)} bytes, more than {limit}", remedy="use a hash of it")
     return data
 
 
@@ -179,10 +179,10 @@ def payload_text(payload: Any, *, limit: int = PAYLOAD_LIMIT) -> str:
         text = _encoder(True)(payload)
         size = len(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise JobRefused(f"the payload is not JSON: {error}", remedy="Use text, numbers, lists and objects only.") from None
+        raise JobRefused(f"the payload is not JSON: {error}", remedy="use text, numbers, lists and objects only") from None
     if size > limit:
         raise JobRefused(
-            f"the payload has {size} bytes, more than {limit}", remedy="Store the data elsewhere and hand over a reference."
+            f"the payload has {size} bytes, more than {limit}", remedy="store the data elsewhere and hand over a reference"
         )
     return text
 
@@ -215,4 +215,4 @@ def _check_depth(payload: Any) -> None:
                 if isinstance(value, (dict, list, tuple)):
                     level.append(value)
     if level:
-        raise JobRefused(f"the payload is nested deeper than {DEPTH_LIMIT} levels", remedy="Flatten it.")
+        raise JobRefused(f"the payload is nested deeper than {DEPTH_LIMIT} levels", remedy="flatten it")

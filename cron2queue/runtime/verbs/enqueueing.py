@@ -130,13 +130,13 @@ def refuse_if_full(session: Session, controls: Controls, queue: str, drafts: Seq
             raise QueueFull(
                 f"queue {queue} holds {depth} of at most {rule.depth_limit} waiting jobs",
                 queue=queue,
-                remedy="Try again when the workers have caught up, add workers, or raise depth-limit.",
+                remedy="try again when the workers have caught up, add workers, or raise depth-limit",
             )
     if rule.age_limit is not None and (age := oldest_age(session, queue)) is not None and age > rule.age_limit:
         raise QueueFull(
             f"the oldest ready job of queue {queue} waits for {age:.0f} s already, more than {rule.age_limit:g} s",
             queue=queue,
-            remedy="Check that workers run for this queue, then try again.",
+            remedy="check that workers run for this queue, then try again",
         )
 
 
@@ -189,7 +189,7 @@ def _store(session: Session, backend: Backend, drafts: Sequence[Draft], known: K
             return [answers[draft.public_id] for draft in drafts]
         _find_repeated(session, left, answers)
         known = look(session, left, current=True)
-    raise DatabaseBusy("other producers kept taking the same keys", remedy="Try again later.")
+    raise DatabaseBusy("other producers kept taking the same keys", remedy="try again later")
 
 
 def _free_expired(session: Session, known: Known) -> None:

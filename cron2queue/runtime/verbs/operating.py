@@ -136,7 +136,7 @@ class OperatorVerbs(Desk):
         Attempts start anew, the history stays. `spread`: seconds over which their starts are divided.
         """
         if public_ids is None and kind is None and queue is None and since is None:
-            raise UsageError("nothing says which dead jobs to requeue", remedy="Name ids, a kind, a queue or a time.")
+            raise UsageError("nothing says which dead jobs to requeue", remedy="name ids, a kind, a queue or a time")
         backend = self.backend
         moment = None if since is None else to_micros(since)
         ids = self.sessions.read(
@@ -196,14 +196,12 @@ class OperatorVerbs(Desk):
 
 def _check_limits(scope: str, name: str, values: Mapping[str, Any]) -> None:
     if scope not in SCOPES:
-        raise UsageError(f"{scope!r} is not a scope of limits", remedy=f"Use one of: {', '.join(SCOPES)}.")
+        raise UsageError(f"{scope!r} is not a scope of limits", remedy=f"use one of: {', '.join(SCOPES)}")
     allowed = control.QUEUE_COLUMNS if scope == "queue" else control.LIMIT_COLUMNS if scope == "kind" else ("concurrency",)
     if wrong := sorted(set(values) - set(allowed)):
-        raise UsageError(f"a {scope} has no limit of {', '.join(wrong)}", remedy=f"It has: {', '.join(allowed)}.")
+        raise UsageError(f"a {scope} has no limit of {', '.join(wrong)}", remedy=f"it has: {', '.join(allowed)}")
     for key, value in values.items():
         if value is not None and not (value > 0 or (key in ("concurrency", "depth_limit") and value == 0)):
-            raise UsageError(
-                f"{key} of {value} makes no sense", remedy="Use a positive number, or None to take the limit away."
-            )
+            raise UsageError(f"{key} of {value} makes no sense", remedy="use a positive number, or None to take the limit away")
     if scope != "key":
         checked_name(scope, name, 64 if scope == "queue" else 128)

@@ -164,7 +164,7 @@ class WorkerVerbs(Desk):
             try:
                 yield session.raw
                 if settling.settle(session, backend, controls, [settlement]) != [True]:
-                    raise LeaseLost(f"the lease of job {job.public_id} was lost", remedy="Discard the result.")
+                    raise LeaseLost(f"the lease of job {job.public_id} was lost", remedy="discard the result")
                 driver.commit(session.raw)
             except BaseException:
                 self._roll_back(session)
