@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cron2queue.runtime.store import Store
 
 _PATIENCE_SECONDS = 15.0
+_SILENCE_SECONDS = 60.0  # after which the servers end a transaction, as our connections ask them to
 _PASSING = frozenset({Failure.AGAIN, Failure.GONE, Failure.REFUSING})
 
 
@@ -32,14 +33,29 @@ def begin(make: Callable[[], AbstractContextManager[Any]], store: "Store", stack
         time.sleep(random.uniform(0.001, 0.05))
 
 
+class TransactionTooLong(Exception):
+    """The connection was lost after so long a time that the server may have ended the transaction for its silence."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the database ended the transaction, which was open for more than {_SILENCE_SECONDS:.0f} s: "
+            "do what takes long before job.transaction()"
+        )
+
+
 @contextmanager
 def told_apart(driver: Driver) -> Iterator[None]:
-    """Raise DatabaseInterfered for what passes; everything else comes through as it is."""
+    """Raise DatabaseInterfered for what passes by itself; everything else comes through as it is.
+
+    Raises TransactionTooLong, which counts as an attempt, where the job would else be given back for ever.
+    """
+    began = time.monotonic()
     try:
         yield
-    except (DatabaseUnavailable, TryAgain) as error:
-        raise DatabaseInterfered(str(error)) from error
     except Exception as error:
-        if driver.code_of(error) in _PASSING:
+        lost = isinstance(error, DatabaseUnavailable) or driver.code_of(error) is Failure.GONE
+        if lost and time.monotonic() - began > _SILENCE_SECONDS:
+            raise TransactionTooLong from error
+        if lost or isinstance(error, TryAgain) or driver.code_of(error) in _PASSING:
             raise DatabaseInterfered(str(error)) from error
         raise

@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from databases import SERVERS
 from workbench import Workbench
 
 # ---- cancel
@@ -203,6 +204,30 @@ def second(job): note("second", job.key)
     sqlite_bench.enqueue("first", key="fails")
     sqlite_bench.drain()
     assert sqlite_bench.lines("second") == ["works"]
+
+
+@pytest.mark.parametrize("database", SERVERS, indirect=True)
+def test_a_connection_lost_is_not_the_jobs_fault_unless_it_was_silent_for_too_long(bench: Workbench) -> None:
+    bench.python("pay", retry="none")
+    bench.handlers("""
+from cron2queue.runtime.worker import effects
+@handler("pay")
+def pay(job):
+    if os.path.exists(os.path.dirname(__file__) + "/../ran"): effects._SILENCE_SECONDS = 0.0
+    note("ran")
+    with job.transaction() as connection:
+        cursor = connection.cursor()
+        cursor.execute(job.payload["who"])
+        end = job.payload["end"] % cursor.fetchone()[0]
+        job.open_store().sessions.read(lambda session: session.run(end))
+        cursor.execute("SELECT 1")
+""")
+    postgresql = {"who": "SELECT pg_backend_pid()", "end": "SELECT pg_terminate_backend(%d, 5000)"}
+    mysql = {"who": "SELECT CONNECTION_ID()", "end": "KILL %d"}
+    job = bench.enqueue("pay", postgresql if bench.store.driver.family == "postgresql" else mysql)
+    bench.drain()
+    assert (bench.lines("ran"), bench.job(job)["attempts"], bench.job(job)["state"]) == (["x", "x"], 1, "dead")
+    assert "do what takes long before job.transaction()" in bench.attempts(job)[-1]["diagnostic"]
 
 
 # ---- outcomes of Python handlers
