@@ -39,9 +39,9 @@ def sending(jobs: Iterable[NewJob]) -> AbstractContextManager[Sequence[NewJob]]:
 def _sending(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
     from opentelemetry import trace
 
-    kinds = {job.kind for job in jobs}
     attributes: dict[str, Any] = {"messaging.operation.type": "send", "messaging.batch.message_count": len(jobs)}
-    name = f"send {jobs[0].kind}" if len(kinds) == 1 else "send"
+    alike = all(job.kind == jobs[0].kind for job in jobs)
+    name = f"send {jobs[0].kind}" if alike else "send"
     with _span(name, trace.SpanKind.PRODUCER, jobs[0].queue, attributes):
         context = _present()
         yield [job if job.trace_context or context is None else job.but(trace_context=context) for job in jobs]

@@ -13,6 +13,7 @@ from scenes import KIND, claim, register
 
 from cron2queue.runtime import tracing
 from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.trouble import JobRefused
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -95,6 +96,12 @@ def test_a_context_that_the_producer_gave_itself_is_kept(sqlite_database: Databa
         pass
     assert f"{spans()[f'process {KIND}'].context.trace_id:032x}" == "0af7651916cd43dd8448eb211c80319c"
     assert "send" in spans()
+
+
+def test_a_job_that_cannot_be_is_refused_as_without_a_trace(sqlite_database: Database) -> None:
+    with pytest.raises(JobRefused):
+        sqlite_database.store().enqueue_many([NewJob(kind=["mail"]), NewJob(kind=KIND)])  # type: ignore[arg-type]
+    assert not spans()["send"].status.is_ok
 
 
 def test_a_broken_context_begins_a_trace_of_its_own(sqlite_database: Database) -> None:
