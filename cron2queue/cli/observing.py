@@ -43,6 +43,9 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.evidence.wrapping import wrap as wrapped
 
+    late = next((word for word in sources[1:] if word.startswith("-") and word != "-"), None)
+    if late is not None:  # what follows the first word is a command's elsewhere
+        raise UsageError(f"{late} stands behind the crontab", remedy="write options before it: observe --wrap OPTIONS FILE")
     if len(sources) > 1:
         raise UsageError("--wrap takes one crontab at a time", remedy="name one file, or - for standard input")
     found = read(sources or [CRONTAB_COMMAND], dialect=dialect, kind=kind, user=user)

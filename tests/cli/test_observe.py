@@ -53,6 +53,8 @@ def test_a_crontab_is_printed_wrapped() -> None:
 
 def test_wrapping_needs_one_crontab() -> None:
     assert observe("--wrap", "one", "two").returncode == 2
+    late = observe("--wrap", "one", "--kind", "user")
+    assert (late.returncode, b"--kind stands behind the crontab" in late.stderr) == (2, True)
     missing = observe("--wrap", "/no/such/crontab")
     assert missing.returncode == 3
     assert missing.stdout == b""
