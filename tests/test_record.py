@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from cron2queue.record import Record, computed
+from cron2queue.runtime.settings import JobSettings
 
 
 class Job(Record):
@@ -66,6 +67,20 @@ def test_dataclasses_take_it_for_one_of_theirs() -> None:
     assert dataclasses.asdict(Job(kind="a")) == {"kind": "a", "queue": "default", "payload": ()}
     with pytest.raises(TypeError):
         dataclasses.replace(JOB, colour="red")  # type: ignore[call-arg]
+
+
+def test_a_default_that_could_change_is_each_values_own() -> None:
+    settings = JobSettings(name="a", kind="k", environment={"A": "1"})
+    assert dataclasses.replace(settings, kind="l") == settings.but(kind="l") != settings
+    assert dataclasses.replace(JobSettings(name="a", kind="k"), name="b").environment == {}
+
+
+def test_what_is_made_is_of_its_class_and_no_other() -> None:
+    """While it is made, it is of another."""
+    assert type(JOB) is Job
+    assert isinstance(JOB, Job)
+    assert {type(each) for each in (copy.copy(JOB), JOB.but(queue="b"), pickle.loads(pickle.dumps(JOB)))} == {Job}
+    assert (Job.__name__, Job.__qualname__, Job.__module__) == ("Job", "Job", __name__)
 
 
 class Sum(Record):

@@ -31,6 +31,12 @@ def test_an_address_is_taken_apart_with_its_escapes() -> None:
     ]  # fmt: skip
 
 
+def test_a_password_is_not_shown_with_its_address() -> None:
+    shown = repr(parse("mysql://user:pa%20ss@host:3306/shop"))
+    assert "pa ss" not in shown
+    assert "host:3306/shop" in shown
+
+
 @pytest.mark.parametrize("url", ["", "x", "jobs.db", "sqlite:jobs.db", "sqlite://jobs.db", "oracle://x/y", "mysql://h:port/x"])
 def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(UsageError) as told:
