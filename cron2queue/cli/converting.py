@@ -64,7 +64,7 @@ def request_from(given: Mapping[str, Any]) -> Request:
 
 
 def _settings(pairs: list[str]) -> dict[str, Any]:
-    from cron2queue.plan.keys import PROJECT_KEYS
+    from cron2queue.plan.keys import PROJECT_WORDS
     from cron2queue.runtime.plan_tables import did_you_mean
 
     found: dict[str, Any] = {}
@@ -72,8 +72,8 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"{pair!r} is no KEY=VALUE", remedy="write e.g. --set folder=/opt/c2q", place="--set")
-        if key not in PROJECT_KEYS:
-            raise UsageError(f"there is no key {key!r} in [project]", remedy=did_you_mean(key, PROJECT_KEYS), place="--set")
+        if key not in PROJECT_WORDS:
+            raise UsageError(f"there is no key {key!r} in [project]", remedy=did_you_mean(key, PROJECT_WORDS), place="--set")
         found[key.replace("-", "_")] = {"true": True, "false": False}.get(value, value)
     return found
 

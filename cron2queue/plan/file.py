@@ -20,7 +20,7 @@ from cron2queue.plan.keys import (
     FACTS,
     HEADING,
     JOB_WORDS,
-    PROJECT_KEYS,
+    PROJECT_WORDS,
     QUEUE_WORDS,
     job_values,
     project_values,
@@ -229,7 +229,7 @@ def merge(
     document = source.document() if text is not None else _fresh_document()
     check_keys(source, document)
     merger = _Merger(document, base, forced)
-    merger.put("project", "", project_values(fresh.project), PROJECT_KEYS, ())
+    merger.put("project", "", project_values(fresh.project), PROJECT_WORDS, ())
     jobs = matched(fresh, document)
     _merge_queues(merger, fresh, [*_as_decided(jobs, document, base)], whys)
     _merge_jobs(merger, jobs, base)

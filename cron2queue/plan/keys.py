@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.plan.model import MIGRATED
-from cron2queue.runtime.settings import JOB_KEYS, QUEUE_KEYS
+from cron2queue.runtime.settings import JOB_KEYS, PROJECT_KEYS, QUEUE_KEYS
 
 if TYPE_CHECKING:
     from cron2queue.plan.model import Project
@@ -18,7 +18,7 @@ HEADING = (
     "A key that you delete takes its default. Times are seconds. What each key means: docs/reference/plan.md",
 )
 
-PROJECT_KEYS: Mapping[str, str] = {
+PROJECT_WORDS: Mapping[str, str] = {
     "name": "",
     "language": "of the handlers: python php shell node",
     "database": "sqlite:///FILE, mysql+pymysql://, mariadb+pymysql:// or postgresql+psycopg://",
@@ -33,7 +33,6 @@ PROJECT_KEYS: Mapping[str, str] = {
     "shadow": "true: old lines still run, producers enqueue beside them, workers only say so: diff --shadow",
     "observe": "true: entries that stay, or stand in shadow, are started through `cron2queue observe`",
 }
-TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines", "alerts", "hooks"})
 FACTS = frozenset({"source", "line", "entry", "zone"})
 """What the crontab alone decides; never an edit."""
 
@@ -104,9 +103,9 @@ def queue_values(settings: QueueSettings) -> dict[str, Any]:
 
 def project_values(project: Project) -> dict[str, Any]:
     """What the table [project] holds."""
-    return {key: plain(getattr(project, key.replace("-", "_"))) for key in PROJECT_KEYS}
+    return {key: plain(getattr(project, key.replace("-", "_"))) for key in PROJECT_WORDS}
 
 
 def known_keys(table: str) -> frozenset[str]:
     """The keys that may stand in a table of this kind: project, queues or jobs."""
-    return {"project": frozenset(PROJECT_KEYS), "queues": QUEUE_KEYS, "jobs": JOB_KEYS}[table]
+    return {"project": PROJECT_KEYS, "queues": QUEUE_KEYS, "jobs": JOB_KEYS}[table]

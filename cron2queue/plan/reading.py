@@ -12,12 +12,14 @@ from tomlkit.exceptions import ParseError, TOMLKitError
 
 from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
-from cron2queue.plan.keys import PROJECT_KEYS, TABLES, known_keys
+from cron2queue.plan.keys import PROJECT_WORDS, known_keys
 from cron2queue.plan.model import Hardening, Language, PlannedJob, Project, Userland
 from cron2queue.plan.naming import is_slug
+from cron2queue.runtime.alerts import alert_settings
+from cron2queue.runtime.hooks.hook import hooks_from
 from cron2queue.runtime.plan_lines import line_of
 from cron2queue.runtime.plan_tables import Misplaced, did_you_mean
-from cron2queue.runtime.settings import Settings, settings_from
+from cron2queue.runtime.settings import TABLES, Settings, settings_from
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +82,12 @@ def check_keys(source: PlanText, document: Mapping[str, Any]) -> None:
 
 
 def read_settings(source: PlanText, document: Mapping[str, Any]) -> Settings:
-    """The runtime's own reading of the plan, its mistakes with their lines."""
+    """The runtime's own reading of the whole plan, alerts and hooks too; its mistakes with their lines."""
     try:
-        return settings_from(document, folder=source.path.parent)
+        settings = settings_from(document, folder=source.path.parent)
+        alert_settings(document)
+        hooks_from(document, folder=source.path.parent)
+        return settings
     except Misplaced as trouble:
         raise source.wrong(trouble.message, table=trouble.table, key=trouble.key, remedy=trouble.remedy) from None
     except UsageError as trouble:
@@ -158,8 +163,10 @@ def checked_choices(given: Mapping[str, object]) -> dict[str, Any]:
 
 def read_project(source: PlanText, document: Mapping[str, Any], fallback: Project) -> Project:
     """The table [project]; a key that is not there takes the value of `fallback`."""
-    values = {key.replace("-", "_"): getattr(fallback, key.replace("-", "_")) for key in PROJECT_KEYS}
+    values = {key.replace("-", "_"): getattr(fallback, key.replace("-", "_")) for key in PROJECT_WORDS}
     for key, value in document.get("project", {}).items():
+        if key not in PROJECT_WORDS:
+            continue  # the runtime's alone
         try:
             values[key.replace("-", "_")] = _project_value(key, value)
         except UsageError as trouble:

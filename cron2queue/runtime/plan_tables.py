@@ -30,17 +30,21 @@ class Misplaced(UsageError):
 
 
 def read_table(
-    table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, strict: bool = True
+    table: object, where: str, readers: Mapping[str, Callable[[object], Any]], *, others: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The values of a table of the plan by the names of their fields. Raises Misplaced for what cannot stand there."""
+    """The values of a table of the plan by the names of their fields; keys of `others` are somebody else's to read.
+
+    Raises Misplaced for what cannot stand there.
+    """
     if not isinstance(table, dict):
         raise Misplaced(f"{where} must be a table", remedy=f"write [{where}] on a line of its own", table=where)
     read: dict[str, Any] = {}
     for key, value in table.items():
-        if key not in readers:
-            if strict:
-                raise Misplaced(f"unknown key {key!r} in [{where}]", remedy=did_you_mean(key, readers), table=where, key=key)
+        if key in others:
             continue
+        if key not in readers:
+            remedy = did_you_mean(key, others.union(readers))
+            raise Misplaced(f"unknown key {key!r} in [{where}]", remedy=remedy, table=where, key=key)
         try:
             read[key.replace("-", "_")] = readers[key](value)
         except Unfit as unfit:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from cron2queue.errors import InputError, UsageError
 from cron2queue.record import Record
-from cron2queue.runtime.plan_tables import Misplaced, Unfit, placed, read_table, tables_of
+from cron2queue.runtime.plan_tables import Misplaced, Unfit, did_you_mean, placed, read_table, tables_of
 from cron2queue.runtime.retention import Retention, days
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ RetryRule = Retry | tuple[float, ...]
 
 
 class ProjectSettings(Record):
-    """The table [project]; keys that only the generator needs are left to it.
+    """The table [project], but for the keys that only the generator reads.
 
     `handlers` are Python modules by dotted name whose handlers are registered beside those of the jobs.
     """
@@ -268,6 +268,10 @@ _JOB: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("short", "strict", "waits-only", "force-cancel", "must-not-be-lost"), flag),
 }
 _RETENTION: Mapping[str, Callable[[object], Any]] = dict.fromkeys(Retention.__slots__, _days)
+TABLES = frozenset({"format-version", "project", "queues", "jobs", "engines", "retention", "alerts", "hooks"})
+GENERATOR_KEYS = frozenset({"engine", "userland", "folder", "python", "harden", "shadow", "observe"})
+"""Of [project]: `convert` alone reads them, but everybody knows them, so that a misspelt `database` is one to nobody."""
+PROJECT_KEYS = GENERATOR_KEYS | frozenset(_PROJECT)
 QUEUE_KEYS = frozenset(_QUEUE)
 JOB_KEYS = frozenset(_JOB)
 
@@ -295,11 +299,14 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
             f"format-version {version!r} of the plan is not known here",
             remedy="use the release of cron2queue that wrote it, or a newer one",
         )
+    for name in document:
+        if name not in TABLES:
+            raise Misplaced(f"unknown key or table {name!r}", remedy=did_you_mean(name, TABLES), table="", key=name)
     queues = {
         name: QueueSettings(name=name, **read_table(table, f"queues.{name}", _QUEUE))
         for name, table in tables_of(document, "queues").items()
     }
-    project = ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, strict=False))
+    project = ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, others=GENERATOR_KEYS))
     return Settings(
         folder=folder,
         project=project.but(database=from_folder(project.database, folder)),

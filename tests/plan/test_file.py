@@ -174,7 +174,7 @@ def test_an_option_given_now_wins_over_the_file() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
     [
-        ("timeout = 240", "timout = 240", "timeout", "did you mean 'timeout'"),
+        ("timeout = 240", "timout = 240", None, "did you mean 'timeout'"),
         ("concurrency = 1", "concurency = 1", None, "did you mean 'concurrency'"),
         ('name = "shop"', 'nam = "shop"', None, "did you mean 'name'"),
         ("[queues.default]", "[quees.default]", None, "did you mean 'queues'"),
@@ -189,17 +189,46 @@ def test_an_option_given_now_wins_over_the_file() -> None:
         ('python = "/usr', 'python = "usr', None, "absolute path"),
         ("shadow = false", "shadow = 1", None, "true or false"),
         ("timeout = 240", "timeout = = 240", None, "not TOML"),
+        ("[queues.default]", "[alerts]\nded = 1\n[queues.default]", "ded = 1", "did you mean 'dead'"),
+        ("[queues.default]", "[alerts.queues.default]\ndept = 1\n[queues.default]", "dept", "did you mean 'depth'"),
+        ("[queues.default]", '[hooks.pager]\ncomand = ["x"]\n[queues.default]', "comand", "did you mean 'command'"),
+        ("[queues.default]", "[retention]\nded = 1\n[queues.default]", "ded = 1", "did you mean 'dead'"),
+        ('name = "shop"', 'name = "shop"\nhandlers = "shop.jobs"', "handlers = ", "list of module names"),
     ],
 )
 def test_a_mistake_is_told_with_file_and_line(old: str, new: str, place: str | None, words: str) -> None:
     before = first(job("export"))
     text = before.text.replace(old, new, 1)
-    number = next(at for at, line in enumerate(text.splitlines(), start=1) if new.split("\n")[0] in line)
+    number = next(at for at, line in enumerate(text.splitlines(), start=1) if (place or new) in line)
     with pytest.raises(UsageError) as caught:
         again(before, job("export"), text=text)
     assert caught.value.place is not None
     assert caught.value.place.startswith(f"/opt/c2q/cron2queue.toml:{number}")
     assert words in str(caught.value)
+
+
+def test_everything_that_the_runtime_reads_may_stand_in_the_plan() -> None:
+    before = first(job("export"))
+    own = """
+[engines]
+export = "guard"
+
+[retention]
+succeeded = 3
+
+[alerts]
+dead = 1
+
+[alerts.queues.default]
+depth = [10, 20]
+
+[hooks.pager]
+command = ["page"]
+"""
+    text = before.text.replace('name = "shop"\n', 'name = "shop"\nhandlers = ["shop.jobs"]\n') + own
+    after = again(before, job("export"), text=text)
+    assert after.text == text
+    assert after.plan.hooks == ("pager",)
 
 
 def test_names_that_are_no_slugs_are_refused() -> None:

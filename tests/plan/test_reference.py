@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from cron2queue.generator.engine import engines
-from cron2queue.plan.keys import PROJECT_KEYS
-from cron2queue.runtime.settings import JOB_KEYS, QUEUE_KEYS, Overlap
+from cron2queue.plan.keys import PROJECT_WORDS
+from cron2queue.runtime.settings import GENERATOR_KEYS, JOB_KEYS, PROJECT_KEYS, QUEUE_KEYS, TABLES, Overlap
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/plan.md").read_text(encoding="utf-8")
 
@@ -21,7 +21,9 @@ def named(text: str) -> set[str]:
 
 
 def test_every_key_is_explained() -> None:
-    assert named(section("[project]")) == set(PROJECT_KEYS)
+    assert named(section("[project]")) == PROJECT_KEYS
+    assert GENERATOR_KEYS < set(PROJECT_WORDS) < PROJECT_KEYS
+    assert {name for name in TABLES if f"[{name}" in PAGE} == TABLES - {"format-version"}
     assert named(section("[queues.NAME]")) == set(QUEUE_KEYS)
     assert named(section("[jobs.NAME]")) == set(JOB_KEYS)
 

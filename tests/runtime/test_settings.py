@@ -132,7 +132,7 @@ def test_queues_have_limits() -> None:
 
 
 def test_keys_of_the_project_that_only_the_generator_needs_are_left_to_it() -> None:
-    read = settings_from({"project": {"name": "shop", "framework": "laravel"}}, folder=HERE)
+    read = settings_from({"project": {"name": "shop", **dict.fromkeys(words.GENERATOR_KEYS, "any")}}, folder=HERE)
     assert read.project.name == "shop"
 
 
@@ -184,6 +184,11 @@ def test_defaults_are_known_by_the_key_as_it_is_written() -> None:
         ("format-version = 1\n\n[queues.mail]\nconcurency = 1\n", 4),
         ("[jobs.a]\ncommand = 'x'\n[jobs.b]\ncommand = 'x'\ntimeout = 'long'\n", 5),
         ("# nothing\n[jobs.a]\ndecision = 'queue'\n", 2),
+        ("format-version = 1\n[project]\nname = 'a'\ndatabse = 'sqlite:///x.db'\n", 4),
+        ("format-version = 1\n\n[hoks.pager]\ncommand = ['x']\n", 3),
+        ("[project]\n[[queus]]\n", 2),
+        ("formatversion = 1\n", 1),
+        ("[project]\n\n[alert.queues]\nmail = 1\n", 3),
     ],
 )
 def test_a_mistake_in_the_plan_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
@@ -197,3 +202,19 @@ def test_a_word_that_is_not_known_gets_the_nearest_all_of_them_or_that_there_is_
     assert did_you_mean("timout", frozenset({"timeout", "grace"})) == "did you mean 'timeout'?"
     assert did_you_mean("zzz", frozenset({"timeout", "grace"})) == "known are grace, timeout"
     assert did_you_mean("zzz", frozenset()) == "there is none"
+
+
+@pytest.mark.parametrize(
+    ("document", "meant"),
+    [
+        ({"project": {"databse": "sqlite:///x.db"}}, "did you mean 'database'?"),
+        ({"project": {"shdow": True}}, "did you mean 'shadow'?"),
+        ({"project": {"handler": []}}, "did you mean 'handlers'?"),
+        ({"hoks": {}}, "did you mean 'hooks'?"),
+        ({"retension": {}}, "did you mean 'retention'?"),
+    ],
+)
+def test_a_key_or_table_that_nobody_reads_is_refused_with_what_was_meant(document: dict[str, Any], meant: str) -> None:
+    with pytest.raises(UsageError, match="unknown key") as caught:
+        settings_from(document, folder=HERE)
+    assert caught.value.remedy == meant

@@ -4,8 +4,8 @@ Debian's cron calls `/usr/sbin/sendmail -FCronDaemon -i -B8BITMIME -oem RECIPIEN
 set up for cron's mail therefore works unchanged.
 """
 
+import os
 import re
-import socket
 from collections.abc import Sequence
 from email.message import EmailMessage
 
@@ -47,5 +47,5 @@ def message(to: Sequence[str], subject: str, body: str) -> bytes:
 
 
 def _host() -> str:
-    name = re.sub(r"[^A-Za-z0-9.-]", "", socket.gethostname())
+    name = re.sub(r"[^A-Za-z0-9.-]", "", os.uname().nodename)
     return name or "localhost"
