@@ -11,7 +11,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from presence import need_program
 from cron2queue.errors import DatabaseUnavailable
 from cron2queue.runtime.database.address import parse
 from cron2queue.runtime.desk import driver_for
-from cron2queue.runtime.worker.proctree import descendants
+from cron2queue.runtime.worker.proctree import kill_tree
 
 PATIENCE_SECONDS = 120.0
 _USERS = {"mariadb": "mysql", "mysql": "mysql", "postgresql": "postgres"}  # servers refuse to run as root
@@ -127,10 +126,11 @@ class Server:
         """SIGKILL to all of it at once: what it has acknowledged is on disk, all else is gone."""
         if self.process is None:
             return
-        family = [self.process.pid, *(each.pid for each in descendants(self.process.pid))]
-        for pid in family:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        # First it is stopped: a process that PostgreSQL made in between would wait for ever for a lock of the dead, and with
+        # it every new start.
+        self.process.send_signal(signal.SIGSTOP)
+        kill_tree(self.process.pid)
+        self.process.kill()
         self.process.wait()
         self.process = None
 

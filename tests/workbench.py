@@ -117,6 +117,18 @@ class Workbench:
         """Work until nothing is left; the exit status."""
         return self.start("--drain", *arguments).wait(PATIENCE_SECONDS)
 
+    def at_work(self, *workers: "subprocess.Popen[str]") -> None:
+        """Wait until each stands in the table and beats: a fault that strikes sooner may end it in its start, by design."""
+        pids = {worker.pid for worker in workers}
+        self.until(lambda: pids <= {int(row[0]) for row in self.rows("SELECT pid FROM {workers} WHERE beat_counter > 0")})
+
+    def stop(self, *workers: "subprocess.Popen[str]") -> None:
+        """TERM for workers that are at work: each ends well, or the test shows what it said."""
+        for worker in workers:
+            worker.terminate()
+        ends = {self.workers.index(worker): worker.wait(PATIENCE_SECONDS) for worker in workers}
+        assert not any(ends.values()), [(status, self.log(number)) for number, status in ends.items() if status]
+
     def log(self, number: int = -1) -> str:
         """What a worker said."""
         number = number % len(self.workers)

@@ -133,10 +133,8 @@ def test_random_kills_lose_nothing_double_nothing_and_leave_nothing_behind(bench
         kill_something(workers, random)
         workers = [each if each.poll() is None else started() for each in workers]
     bench.until(lambda: set(bench.states()) <= {"succeeded", "dead"})
-    for worker in workers:
-        worker.terminate()
-    # One that has only just been started may be told before its interpreter can listen: it had claimed nothing then.
-    assert {worker.wait(60) for worker in workers} <= {0, -signal.SIGTERM}
+    bench.at_work(*workers)  # one that has only just been started may be told before its interpreter can listen
+    bench.stop(*workers)
     assert broken(bench, acknowledged) == {}
     effects = [row[0] for row in bench.rows("SELECT job FROM effects")]
     done = {row[0] for row in bench.rows("SELECT id FROM {jobs} WHERE kind = 'effect' AND state = 'succeeded'")}

@@ -1,7 +1,6 @@
 """The database server itself is killed while workers run, and started again; then SQL says whether all is well."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,13 +33,14 @@ def test_a_server_that_is_killed_loses_no_job_and_doubles_none(server: Server, t
     try:
         acknowledged = prepare(bench, JOBS)
         workers = [bench.start("--lease", LEASE, "--queue", "default:2") for _ in range(2)]
+        bench.at_work(*workers)
         for number in range(1, KILLS + 1):
             bench.until(lambda part=number: done(bench) >= JOBS * part // (KILLS + 2))
             server.kill()
             server.start()
             acknowledged.append(bench.store.enqueue(NewJob(kind="short", key=f"after kill {number}")).id)
         bench.until(lambda: set(bench.states()) <= {"succeeded", "dead"})
-        stop(workers)
+        bench.stop(*workers)
         assert broken(bench, acknowledged) == {}
         effects = [row[0] for row in bench.rows("SELECT job FROM effects")]
         succeeded = bench.rows("SELECT id FROM {jobs} WHERE kind = 'effect' AND state = 'succeeded'")
@@ -52,9 +52,3 @@ def test_a_server_that_is_killed_loses_no_job_and_doubles_none(server: Server, t
 
 def done(bench: Workbench) -> int:
     return bench.states().get("succeeded", 0)
-
-
-def stop(workers: list["subprocess.Popen[str]"]) -> None:
-    for worker in workers:
-        worker.terminate()
-    assert [worker.wait(60) for worker in workers] == [0, 0]

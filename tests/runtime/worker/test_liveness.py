@@ -202,6 +202,7 @@ def test_jumps_of_the_wall_clock_steal_no_job_and_repeat_none(sqlite_bench: Work
     jobs = [sqlite_bench.enqueue("slow", key=key) for key in gates]
     faked = {"LD_PRELOAD": str(folder / "fakewall.so"), "FAKEWALL_FILE": str(folder / "shift")}
     workers = [sqlite_bench.start("--lease", "2", environment=faked) for _ in range(2)]
+    sqlite_bench.at_work(*workers)
     for (_, gate), shift in zip(gates.items(), ("3600", "-7200", "31536000"), strict=True):
         gate.arrived()
         (folder / "shift").write_text(shift)
@@ -216,9 +217,7 @@ def test_jumps_of_the_wall_clock_steal_no_job_and_repeat_none(sqlite_bench: Work
     sqlite_bench.until(lambda: sqlite_bench.states() == {"succeeded": 3})
     assert sorted(sqlite_bench.lines("ran")) == ["a", "b", "c"]
     assert {(sqlite_bench.job(job)["attempts"], sqlite_bench.job(job)["crashes"]) for job in jobs} == {(1, 0)}
-    for worker in workers:
-        worker.terminate()
-        assert worker.wait(60) == 0
+    sqlite_bench.stop(*workers)
 
 
 # ---- stops

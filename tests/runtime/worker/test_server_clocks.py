@@ -135,6 +135,7 @@ def test_jumps_of_the_servers_clock_steal_no_job_and_repeat_none(server: Server,
     bench.handlers('@handler("slow")\ndef slow(job): note("ran", job.key); arrive(job.key); wait(job.key)\n')
     jobs = [bench.enqueue("slow", key=key) for key in gates]
     workers = [bench.start("--lease", "2") for _ in range(2)]
+    bench.at_work(*workers)
     counters = "SELECT token, beat_counter FROM {workers}"
     for gate, shift in zip(gates.values(), JUMPS, strict=True):
         gate.arrived()
@@ -148,7 +149,5 @@ def test_jumps_of_the_servers_clock_steal_no_job_and_repeat_none(server: Server,
     bench.until(lambda: bench.states() == {"succeeded": 3})
     assert sorted(bench.lines("ran")) == ["a", "b", "c"]
     assert {(bench.job(job)["attempts"], bench.job(job)["crashes"]) for job in jobs} == {(1, 0)}
-    for worker in workers:
-        worker.terminate()
-        assert worker.wait(PATIENCE_SECONDS) == 0
+    bench.stop(*workers)
     bench.close()
