@@ -166,19 +166,9 @@ def perform_rollback(path: Path, only: Sequence[str], *, yes: bool) -> int:
 
 
 def _edit(edited: EditedBlock) -> str:
-    """What was applied against what stands there now."""
-    import difflib
+    """All that was edited since, the lines in the way among them."""
+    if edited.applied is None:
+        return ""
+    from cron2queue.generator.project import unified_diff
 
-    expected, text = edited.expected.split(b"\n"), edited.text.split(b"\n")
-    first = max(range(len(text)), key=lambda at: _likeness(expected, text[at : at + len(expected)]), default=0)
-    now = text[first : first + len(expected)]
-    lines = difflib.unified_diff(_decoded(expected), _decoded(now), "as applied", "as it stands", lineterm="")
-    return _shown("\n".join(lines))
-
-
-def _likeness(expected: Sequence[bytes], window: Sequence[bytes]) -> int:
-    return sum(one == other for one, other in zip(expected, window, strict=False) if one)
-
-
-def _decoded(lines: Sequence[bytes]) -> list[str]:
-    return [line.decode("utf-8", "surrogateescape") for line in lines if line]
+    return _shown(unified_diff(edited.applied, edited.text, "as applied", "as it stands"))

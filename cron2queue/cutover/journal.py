@@ -26,9 +26,9 @@ PRIVATE = 0o600
 class Step:
     """One change of one live crontab.
 
-    `kind`: apply or rollback. `state`: begun, done or void. `before`, `after`: digests of the live text. `backup`: the
-    file that holds the text before. `blocks`: the replaced entries that stand in the new text, by name, as bytes were
-    put there (lone surrogates for bytes that are not UTF-8).
+    `kind`: apply or rollback. `state`: begun, done or void. `before`, `after`: digests of the live text. `backup`, `result`:
+    the files that hold the text before and after (earlier releases kept no result). `blocks`: the replaced entries that stand
+    in the new text, by name, as bytes were put there (lone surrogates for bytes that are not UTF-8).
     """
 
     number: int
@@ -39,6 +39,7 @@ class Step:
     before: str
     after: str
     backup: str
+    result: str = ""
     blocks: Mapping[str, str] = field(default_factory=dict)
 
     def ended(self, state: str) -> Step:
@@ -78,19 +79,27 @@ class Journal:
         self._folder.write(JOURNAL, before + line, PRIVATE, durable=True)
         return step
 
-    def back_up(self, number: int, data: bytes) -> str:
+    def keep(self, name: str, data: bytes) -> str:
         """Keep a text; the name below the folder."""
-        name = f"cutover/{number:04d}.crontab"
+        name = f"cutover/{name}"
         self._folder.write(name, data, PRIVATE, durable=True)
         return name
 
     def backup(self, step: Step) -> bytes:
         """The text before a step. Raises UsageError when the file is gone or was changed."""
-        data = self._folder.read(step.backup)
-        if data is None or digest(data) != step.before:
+        data = self._kept(step.backup, step.before)
+        if data is None:
             remedy = "restore it from a backup of the folder, or put the old lines back by hand"
             raise UsageError("the backup is missing or was changed", remedy=remedy, place=str(self._folder.path / step.backup))
         return data
+
+    def result(self, step: Step) -> bytes | None:
+        """The text after a step; None when the file is gone or was changed."""
+        return self._kept(step.result, step.after) if step.result else None
+
+    def _kept(self, name: str, sha256: str) -> bytes | None:
+        data = self._folder.read(name)
+        return data if data is not None and digest(data) == sha256 else None
 
     def settle(self, target: str, live: bytes) -> list[Step]:
         """The steps of one crontab, after every interrupted one was told from the live text: done, or void."""

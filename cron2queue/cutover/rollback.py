@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class EditedBlock(Refused):
-    """A replaced line was edited by hand since; `expected` is what should stand there, `text` what the crontab says."""
+    """A replaced line was edited by hand since; `text` is the crontab as it stands, `applied` as it was left, if still known."""
 
-    def __init__(self, name: str, expected: bytes, text: bytes, place: str) -> None:
+    def __init__(self, name: str, applied: bytes | None, text: bytes, place: str) -> None:
         super().__init__(
             f"the lines of {name} were edited since apply, so that the old line cannot be put back without losing the edit",
             place=place,
             remedy="undo the edit or put the old line back by hand; it stands as a comment below its marker",
         )
-        self.expected = expected
+        self.applied = applied
         self.text = text
 
 
@@ -61,12 +61,12 @@ def _chosen(applied: Mapping[str, bytes], only: Collection[str]) -> dict[str, by
     return {name: content for name, content in applied.items() if not only or name in only}
 
 
-def _merged(text: bytes, blocks: Mapping[str, bytes], place: str) -> bytes:
+def _merged(text: bytes, blocks: Mapping[str, bytes], step: Step, journal: Journal) -> bytes:
     """The text with these blocks undone; everything else stays, byte for byte."""
     cut = list(pieces(text))
     for name, content in blocks.items():
         if sum(piece.block is not None and piece.content == content for piece in cut) != 1:
-            raise EditedBlock(name, content, text, place)
+            raise EditedBlock(name, journal.result(step), text, step.target)
     undone = frozenset(blocks.values())
     return b"".join(piece.block.old if piece.block and piece.content in undone else piece.content for piece in cut)
 
@@ -83,11 +83,11 @@ def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) ->
     remarks = [] if untouched else ["the crontab was edited since apply; those edits stay"]
     after = _before_all(steps, journal) if untouched and blocks == _applied(steps) else None
     if after is None:
-        after = _merged(text, blocks, live.name)
+        after = _merged(text, blocks, steps[-1], journal)
         after = restored(after, _repairs(steps)) if blocks == _applied(steps) else after
     rest = {name: content for name, content in blocks.items() if not _is_repair(content)}
     if rest and loads(source, text) and not loads(source, after):
-        after, blocks = _merged(text, rest, live.name), rest
+        after, blocks = _merged(text, rest, steps[-1], journal), rest
         remarks.append("what was put right stays: without it, cron would ignore the whole crontab")
     return Cutover(
         kind="rollback", source=source, live=live, before=text, after=after, names=tuple(blocks), remarks=tuple(remarks)

@@ -87,7 +87,8 @@ def perform(cutover: Cutover, journal: Journal, at: datetime) -> Step:
         at=at.isoformat(timespec="seconds"),
         before=digest(cutover.before),
         after=digest(cutover.after),
-        backup=journal.back_up(number, cutover.before),
+        backup=journal.keep(f"{number:04d}.crontab", cutover.before),
+        result=journal.keep(f"{number:04d}.crontab.new", cutover.after),
         blocks=as_json(blocks_in(cutover.after)),
     )
     journal.record(step)

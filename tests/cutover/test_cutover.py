@@ -108,6 +108,18 @@ def test_rollback_keeps_edits_made_elsewhere_since(case: Any) -> None:
     assert not names(case.live())
 
 
+def shown(diff: str) -> tuple[list[str], list[str]]:
+    """The lines that a diff takes away, and those that it adds."""
+    assert diff.startswith("--- as applied\n+++ as it stands\n@@ ")
+    body = diff.splitlines()[3:]
+    return [line[1:] for line in body if line[0] == "-"], [line[1:] for line in body if line[0] == "+"]
+
+
+def gone(old: bytes, new: bytes) -> list[str]:
+    """The lines of one text that the other has not."""
+    return [line for line in old.decode().splitlines() if line not in new.decode().splitlines()]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -126,12 +138,32 @@ def test_rollback_refuses_where_a_replaced_line_was_edited_and_shows_the_edit(ca
     ran = case.run("rollback")
     assert ran.returncode == 4
     assert "import were edited" in ran.stderr
-    assert "--- as applied" in ran.stdout
+    assert shown(ran.stdout) == (gone(old, new), gone(new, old))
     assert case.live() == edited
     assert case.run("rollback", "report").returncode == 0
     marker = b"# cron2queue replaced the next line on 2026-12-01: report\n"
     block = marker + b"#0 1 * * * root /bin/report\n0 1 * * * root /bin/new-report\n"
     assert case.live() == edited.replace(block, b"0 1 * * * root /bin/report\n")
+
+
+def test_the_shown_edits_are_those_of_the_whole_crontab(case: Any) -> None:
+    case.run("apply")
+    edited = (
+        case.live().replace(b"# the shop\n", b"# our shop\n").replace(b"\n*/5 *", b"\n*/9 *") + b"1 1 * * * root /bin/own\n"
+    )
+    case.crontab.write_bytes(edited)
+    taken, added = shown(case.run("rollback").stdout)
+    assert taken == ["# the shop", "*/5 * * * * root /bin/new-import"]
+    assert added == ["# our shop", "*/9 * * * * root /bin/new-import", "1 1 * * * root /bin/own"]
+
+
+def test_rollback_refuses_an_edited_line_though_the_text_to_compare_with_is_gone(case: Any) -> None:
+    case.run("apply")
+    (case.folder / "cutover/0001.crontab.new").unlink()
+    case.crontab.write_bytes(case.live().replace(b"\n*/5 *", b"\n*/9 *"))
+    ran = case.run("rollback")
+    assert (ran.returncode, ran.stdout) == (4, "")
+    assert "import were edited" in ran.stderr
 
 
 def test_apply_refuses_while_something_that_the_new_lines_need_is_missing(case: Any, tmp_path: Path) -> None:
