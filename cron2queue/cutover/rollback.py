@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EditedBlock(Refused):
-    """A replaced line was edited by hand since; `text` is the crontab as it stands, `applied` as it was left, if still known."""
+    """A replaced line was edited by hand since; `text` is the crontab as it stands, `applied` as it was left (if known)."""
 
     def __init__(self, name: str, applied: bytes | None, text: bytes, place: str) -> None:
         super().__init__(
