@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from cron2queue.redaction import redact
-from cron2queue.runtime.backend import Backend, Change, Row
+from cron2queue.runtime.backend import RECORD_COLUMNS, Backend, Change, Row
 from cron2queue.runtime.database.instants import seconds
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.jobs import (
@@ -74,6 +74,10 @@ RELEASED_FOR_LATER: Final = (
     "state = CASE WHEN state = 'cancel_requested' THEN 'cancelled' ELSE 'scheduled' END"
 )
 
+_COMPLETED: Final = (
+    "run_seconds", "exit_status", "signal_number", "max_rss_bytes", "diagnostic", "output_tail", "length",
+    "job_id", "run", "lease",
+)  # fmt: skip
 _SILENT: Final = ((None, None, None, "", "done"), (None, None, None, "", ""))  # of an AttemptRecord, behind its seconds
 
 
@@ -226,6 +230,23 @@ def _record_cells(each: Settlement) -> Row:
         clean(outcome.message or reason, MESSAGE_BYTES) or None, diagnostic,
         clean(redact(kept.output_tail), TAIL_BYTES) if kept.output_tail else None, seconds(kept.run_seconds or 0.0),
     )  # fmt: skip
+
+
+def complete_records(session: Session, settlements: Sequence[Settlement]) -> None:
+    """What only the worker knows of attempts that their own transactions have ended: how long they took, what they printed."""
+    statement = (
+        "UPDATE {attempts} SET run_seconds = ?, exit_status = ?, signal_number = ?, max_rss_bytes = ?, diagnostic = ?, "
+        "output_tail = ?, started_at = {now} - ?, ended_at = {now} WHERE job_id = ? AND run = ? AND lease = ?"
+    )
+    for each in settlements:
+        cells = dict(zip((*RECORD_COLUMNS, "length"), _record_cells(each), strict=True))
+        session.run(statement, [cells[name] for name in _COMPLETED])
+
+
+def has_ended(session: Session, job: Job) -> bool:
+    """Whether this attempt has ended under its own lease."""
+    query = "SELECT 1 FROM {attempts} WHERE job_id = ? AND run = ? AND lease = ?"
+    return session.value(query, (job.id, job.run, job.lease.token)) is not None
 
 
 def outcome_name(outcome: Outcome) -> str:

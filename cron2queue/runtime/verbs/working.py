@@ -180,10 +180,15 @@ class WorkerVerbs(Desk):
             if not self.driver.is_own(error):
                 raise
 
+    def complete(self, settlements: Sequence[Settlement]) -> None:
+        """Count what `transaction()` has completed, and keep of each attempt what was not known within it."""
+        self.sessions.unit(lambda session: settling.complete_records(session, settlements))
+        self.tally.settled(settlements, [True] * len(settlements))
+
     def progress(self, job: Job, fraction: float | None = None, phase: str | None = None) -> bool:
         """Note how far an attempt is (0..1) and in which phase; within an attempt the fraction never goes back.
 
-        False: the lease was lost.
+        False: the lease was lost. What comes late, after the job was completed under it, is no loss.
         """
         done = None if fraction is None or fraction != fraction else min(max(float(fraction), 0.0), 1.0)
         said = None if phase is None else settling.clean(phase, 200)
@@ -193,7 +198,9 @@ class WorkerVerbs(Desk):
             "WHERE id = ? AND lease = ?"
         )
         parameters = (said, done, done, job.id, job.lease.token)
-        return self.sessions.single(lambda session: session.changed(statement, parameters)) == 1
+        if self.sessions.single(lambda session: session.changed(statement, parameters)) == 1:
+            return True
+        return self.sessions.read(lambda session: settling.has_ended(session, job))
 
     def cancel_requested(self, jobs: Sequence[Job]) -> set[int]:
         """Ids of those of these jobs that were asked to stop."""

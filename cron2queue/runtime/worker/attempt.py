@@ -25,7 +25,7 @@ from cron2queue.runtime.worker.effects import DatabaseInterfered
 from cron2queue.runtime.worker.execution import Execution
 from cron2queue.runtime.worker.locked import AGAIN_SECONDS, NotLocked, RunsElsewhere, under_lock
 from cron2queue.runtime.worker.output import storable
-from cron2queue.runtime.worker.reports import OnProgress, Tracker
+from cron2queue.runtime.worker.reports import Tracker
 from cron2queue.runtime.worker.spawn import CouldNotStart
 from cron2queue.runtime.worker.statuses import Ending, ProgramEnd, meaning
 from cron2queue.runtime.worker.wire import encoded
@@ -54,7 +54,6 @@ class Report:
     result: str | None = None
     delay: float | None = None
     pause_kind: float | None = None
-    settled: bool = False
     shortage: bool = False
 
     def said(self) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def run_attempt(
     work: Work,
     handler: Handler,
     stop: StopSignal,
-    on_progress: OnProgress,
+    tracker: Tracker,
     open_store: "Callable[[], Store]",
     capture: Capture | None,
     began: float,
@@ -89,7 +88,7 @@ def run_attempt(
     context = JobContext(
         job=work.job,
         options=handler.options,
-        tracker=Tracker(on_progress=on_progress),
+        tracker=tracker,
         stop=stop,
         open_store=open_store,
         deadline=None if timeout is None else began + timeout,
@@ -97,7 +96,6 @@ def run_attempt(
     if capture is not None:
         capture.begin()
     report = _attempt(handler, context)
-    report.settled = context.settled
     report.result = context.tracker.result
     report.message = storable(report.message or context.tracker.message, MAX_MESSAGE)
     printed = capture.end() if capture is not None else ""

@@ -23,6 +23,7 @@ from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.attempt import run_attempt
 from cron2queue.runtime.worker.capture import Capture
 from cron2queue.runtime.worker.context import StopSignal
+from cron2queue.runtime.worker.reports import Tracker
 from cron2queue.runtime.worker.statuses import Ending
 from cron2queue.runtime.worker.wire import BlockingChannel, Inbox, Pulse, encoded
 from cron2queue.runtime.worker.work import Work
@@ -111,7 +112,12 @@ class Child:
                 self._queue(encoded(["progress", work.number, fraction, phase]))
                 self.flush()
 
-        report = run_attempt(work, handler, stop, tell_progress, self.store, self.capture, began)
+        def tell_completed() -> None:
+            self._queue(encoded(["completed", work.number]))
+            self.flush()
+
+        tracker = Tracker(on_progress=tell_progress, on_completed=tell_completed)
+        report = run_attempt(work, handler, stop, tracker, self.store, self.capture, began)
         seconds = time.monotonic() - began
         said = report.said()
         if report.ending is Ending.DONE and not said:

@@ -70,7 +70,7 @@ class NoTransaction(RuntimeError):
 class JobContext:
     """What a handler is called with.
 
-    `executions` holds what its commands did, `settled` is set once its effects and its completion are committed.
+    `executions` holds what its commands did.
     """
 
     job: Job
@@ -80,7 +80,6 @@ class JobContext:
     open_store: "Callable[[], Store]"
     deadline: float | None = None  # CLOCK_MONOTONIC
     executions: list[Execution] = field(default_factory=list)
-    settled: bool = False
     _connection: Any = None
 
     @property
@@ -167,7 +166,7 @@ class JobContext:
             finally:
                 self._connection = None
             stack.close()
-        self.settled = True
+        self.tracker.completed()
 
     def once(self, message_id: str) -> bool:
         """True the first time this kind meets the message; to be called within `transaction()`."""

@@ -5,7 +5,6 @@ import select
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ def _signal_descriptor() -> int:
 
 @dataclass(slots=True)
 class Control:
-    """Flags and counters, each written by one thread and read by others; no lock is held while anybody waits.
+    """Flags, each written by one thread and read by others; no lock is held while anybody waits.
 
     `one_writer`: on SQLite the threads take turns, since its own waiting sleeps up to a tenth of a second.
     """
@@ -40,7 +39,6 @@ class Control:
     has_progress: bool = False
     looks: bool = False
     slots: tuple[Slot, ...] = ()
-    counters: Counter[str] = field(default_factory=Counter)
     database_turn: AbstractContextManager[object] = field(init=False)
     pump_at: float = field(default_factory=time.monotonic)
     wake_fd: int = field(default_factory=lambda: os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
@@ -103,10 +101,6 @@ class Control:
         """No beat has gone through for too long: claim nothing."""
         return self.fence.is_closed()
 
-    def count(self, name: str) -> None:
-        """One more of something that is worth a number."""
-        self.counters[name] += 1
-
     def progress_is_due(self) -> bool:
         """At most one write of progress in half a second."""
         now = time.monotonic()
@@ -117,7 +111,6 @@ class Control:
 
     def lost(self, slot: Slot, assignment: Assignment) -> None:
         """The job belongs to another by now: its child is killed, and what it did is discarded."""
-        self.count("lease_lost")
         slot.ask_to_stop(assignment, LOST, kill_after=0.0)
         self.wake_warden()
 

@@ -2,12 +2,12 @@
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from cron2queue.runtime.jobs import PLAINLY_DONE, AttemptRecord, Settlement
+from cron2queue.runtime.jobs import PLAINLY_DONE, AttemptRecord, Job, Settlement
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.lanes import Lane
 from cron2queue.runtime.worker.settling import settlement_of
@@ -46,6 +46,8 @@ class Endings:
     lanes: list[Lane]
     random: Random
     settle: Settle
+    complete: Callable[[Settlement], None]  # takes the record of a job that its own transaction has completed
+    lose: Callable[[Job], None]  # takes a job that belongs to another by now
 
     def answered(self, slot: Slot, message: list[Any]) -> None:
         """The child says how a job ended."""
@@ -101,12 +103,16 @@ class Endings:
 
     def _end(self, assignment: Assignment, ending: Ending, said: dict[str, Any], seconds: float | None) -> None:
         self.lanes[assignment.lane].in_flight -= 1
-        if said.get("settled"):
-            return  # its own transaction has completed it
-        if ending is Ending.LOST_LEASE:
-            log.warning("lease lost", extra={"job": assignment.job.public_id, "kind": assignment.job.kind})
-            return
         options = assignment.options
+        if assignment.completed:
+            if ending is not Ending.DONE:
+                facts = {"job": assignment.job.public_id, "kind": assignment.job.kind, "ending": ending}
+                log.warning("completed by its transaction; its handler failed after that", extra=facts)
+            self.complete(settlement_of(assignment.job, options, Ending.DONE, said, seconds, self.random))
+            return
+        if ending is Ending.LOST_LEASE:
+            self.lose(assignment.job)
+            return
         settlement = settlement_of(assignment.job, options, ending, said, seconds, self.random)
         self.settle(settlement, strict=options.strict, shortage=bool(said.get("shortage")))
 

@@ -47,6 +47,7 @@ class Pump:
     poll: select.poll = field(default_factory=select.poll)
     handlers: dict[int, Callable[[], None]] = field(default_factory=dict)
     waiting: list[Settlement] = field(default_factory=list)
+    completed: list[Settlement] = field(default_factory=list)
     waiting_since: float = 0.0
     strict_waiting: bool = False
     next_lane: int = 0
@@ -56,7 +57,14 @@ class Pump:
     endings: Endings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.endings = Endings(crew=self.crew, lanes=self.lanes, random=self.random, settle=self._finished)
+        self.endings = Endings(
+            crew=self.crew,
+            lanes=self.lanes,
+            random=self.random,
+            settle=self._finished,
+            complete=self.completed.append,
+            lose=self._lost,
+        )
         self._watch(self.control.wake_fd, self.control.drain_wakes)
         for hint in self.hints:
             self._watch(hint.descriptor, partial(self._hinted, hint))
@@ -95,7 +103,7 @@ class Pump:
     def _is_over(self) -> bool:
         if self.control.abandoned:
             return True
-        in_hand = self.waiting or any(slot.assigned for slot in self.crew.slots)
+        in_hand = self.waiting or self.completed or any(slot.assigned for slot in self.crew.slots)
         if in_hand:
             return False
         return self.control.stopping or (self.options.drain and self._is_drained())
@@ -116,6 +124,8 @@ class Pump:
         times = [now + self.options.timing.poll]
         if self.waiting:
             times.append(max(self.pause_until, self._settle_due()))
+        if self.completed:
+            times.append(self.pause_until)
         if not self.control.stopping:
             times += [max(lane.next_look, self.pause_until) for lane in self.lanes if self.crew.room(lane)]
         return max(0, int((min(times) - now) * 1000 + 0.999))
@@ -245,6 +255,10 @@ class Pump:
                 assignment.progress = (fraction, phase)
                 self.control.has_progress = True
             return
+        if message[0] == "completed":
+            if assignment := slot.assigned.get(message[1]):
+                assignment.completed = True
+            return
         if message[0] == "plain":
             self.endings.finished(slot, message[1])
         else:
@@ -288,14 +302,22 @@ class Pump:
             if kept:
                 tell(settlement)
             else:
-                self.control.count("lease_lost")
-                log.warning("lease lost", extra={"job": settlement.job.public_id, "kind": settlement.job.kind})
+                _tell_loss(settlement.job)
+
+    def _lost(self, job: Job) -> None:
+        """Its child was told to end, or has noticed by itself: nothing is written, and nobody else counts it."""
+        self.store.tally.count(job.queue, job.kind, "lease_lost")
+        _tell_loss(job)
 
     def _upkeep(self, now: float) -> None:
         if now >= self.reconcile_at:
             self.reconcile()
         if self.control.has_progress:
             self._write_progress()
+        if self.completed:
+            with self.control.database_turn:
+                self.store.complete(self.completed)
+            self.completed.clear()
 
     def reconcile(self) -> None:
         """Give back what the table says is ours and nobody here knows of: a claim whose answer was lost."""
@@ -329,6 +351,10 @@ class Pump:
 
     def _pause(self, seconds: float) -> None:
         self.pause_until = time.monotonic() + seconds * self.random.uniform(0.5, 1.0)
+
+
+def _tell_loss(job: Job) -> None:
+    log.warning("lease lost", extra={"job": job.public_id, "kind": job.kind})
 
 
 def _pauses_kind(settlement: Settlement) -> bool:

@@ -16,11 +16,16 @@ MAX_PHASE = 191
 OnProgress = Callable[[float | None, str], None]
 
 
+def _unheard() -> None:
+    """Nobody has to know."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Tracker:
     """Progress that never goes backwards: within a phase the fraction only grows, a new phase starts anew."""
 
     on_progress: OnProgress
+    on_completed: Callable[[], None] = _unheard
     fraction: float | None = None
     phase: str = ""
     result: str | None = None
@@ -36,6 +41,10 @@ class Tracker:
         if (phase, fraction) != (self.phase, self.fraction):
             self.phase, self.fraction = phase, fraction
             self.on_progress(fraction, phase)
+
+    def completed(self) -> None:
+        """The job is completed in the table, whatever its handler does from now on."""
+        self.on_completed()
 
     def take(self, line: bytes) -> bool:
         """Take one line of fd 3; False when it says nothing that is understood."""

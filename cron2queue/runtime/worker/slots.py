@@ -18,7 +18,10 @@ from cron2queue.runtime.worker.work import Work
 
 @dataclass(slots=True, kw_only=True)
 class Assignment:
-    """One job in a child's hands. `ordinal` counts what this child was given; the pulse counts what it has begun."""
+    """One job in a child's hands. `ordinal` counts what this child was given; the pulse counts what it has begun.
+
+    `completed`: by its own transaction, so that nothing of what its handler still does can change how it ended.
+    """
 
     work: Work
     options: HandlerOptions
@@ -28,6 +31,7 @@ class Assignment:
     stop_reason: str | None = None
     kill_at: float | None = None
     progress: tuple[float | None, str] | None = None
+    completed: bool = False
 
     @property
     def job(self) -> Job:

@@ -171,7 +171,6 @@ class Upkeeper:
             rescued = self.store.rescue(worker, counter_seen=counter, by=self.info.token)
             if rescued:
                 log.warning("rescued %d jobs from a worker that stood still", len(rescued), extra={"worker": worker})
-                self.control.counters["rescued"] += len(rescued)
                 self.control.look_now()
 
     def roll_up(self) -> None:

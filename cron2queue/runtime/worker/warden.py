@@ -72,7 +72,6 @@ class Warden:
         if self.fenced:
             return
         self.fenced = True
-        self.control.count("fenced")
         for slot in self.control.slots:
             for assignment in slot.running():
                 slot.kill_for(assignment, FENCED)
