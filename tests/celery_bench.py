@@ -23,6 +23,15 @@ app = application(Path(__file__).resolve().parent / "cron2queue.toml", lease={LE
 """
 
 
+class Clock:
+    """A clock for a relay: it stands until a test sets it."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @dataclass
 class CeleryBench(Workbench):
     """`plan` writes the plan, `work` starts a Celery worker, `relay` a relay."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cron2queue.cli.evidence import book_of
 from cron2queue.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -141,7 +142,6 @@ def _cron_runs(
     """Each run is placed as it is heard: a log holds more of others than of the few entries that stand in shadow."""
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.cutover.shadow import CronRun
-    from cron2queue.evidence.gathering import gather
     from cron2queue.evidence.matching import Index, listed
 
     entries = listed(files, entry_ids(files))
@@ -155,15 +155,7 @@ def _cron_runs(
             starts.append(CronRun(started=run.started, ended=run.ended))
             found[own] = (starts, shared or len(ids) > 1)
 
-    book = gather(
-        [Path(each) for each in request.logs],
-        journal=None if request.journal is None else Path(request.journal),
-        observations=request.observations,
-        files=files,
-        zone=zone,
-        at=now,
-        listen=heard,
-    )
+    book = book_of(request, files, zone, now, listen=heard)
     if book.window is None:
         what = "; ".join(book.skipped) or "no start of any job was found there"
         raise InputError(f"cron's side cannot be read: {what}", remedy="name the log of the cron daemon, or a recording")

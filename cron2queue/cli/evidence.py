@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from cron2queue.crontab.lines import CrontabFile
     from cron2queue.evidence.book import EvidenceBook
+    from cron2queue.evidence.runs import Run
 
 
 class Given(Protocol):
@@ -30,8 +31,17 @@ class Given(Protocol):
         """What observe has recorded."""
 
 
-def book_of(given: Given, files: Sequence[CrontabFile], zone: ZoneInfo, at: datetime) -> EvidenceBook:
-    """What was measured; a bar is drawn on a terminal meanwhile. Without any evidence its readers are not even loaded."""
+def book_of(
+    given: Given,
+    files: Sequence[CrontabFile],
+    zone: ZoneInfo,
+    at: datetime,
+    listen: Callable[[Run], None] | None = None,
+) -> EvidenceBook:
+    """What was measured; a bar is drawn on a terminal meanwhile. Without any evidence its readers are not even loaded.
+
+    `listen` is called with each run as it is found.
+    """
     from cron2queue.evidence.book import EvidenceBook
 
     if not (given.logs or given.journal or given.observations):
@@ -49,6 +59,7 @@ def book_of(given: Given, files: Sequence[CrontabFile], zone: ZoneInfo, at: date
             zone=zone,
             at=at,
             progress=bar,
+            listen=listen,
         )
     finally:
         bar.close()

@@ -28,6 +28,13 @@ def bench(node: Node, tmp_path: Path) -> Iterator[CeleryBench]:
     made.close()
 
 
+@pytest.fixture
+def planned(bench: CeleryBench, request: pytest.FixtureRequest) -> CeleryBench:
+    """With the plan of the test's module."""
+    bench.plan(request.module.PLAN)
+    return bench
+
+
 def new_bench(broker: str, folder: Path) -> CeleryBench:
     return CeleryBench(folder, f"sqlite:///{folder / 'jobs.db'}", broker=broker, project=f"t{os.getpid()}-{next(_NUMBERS)}")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from amqp import Message
 from brokers import Node
-from celery_bench import CeleryBench
+from celery_bench import CeleryBench, Clock
 
 from cron2queue.runtime.celery.letters import MOST
 from cron2queue.runtime.celery.publishing import Publisher
@@ -23,19 +23,6 @@ command = "true"
 timeout = 60
 """
 SECRET = "mysql://shop:hunter2secret@db/shop"
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def planned(bench: CeleryBench) -> CeleryBench:
-    bench.plan(PLAN)
-    return bench
 
 
 def relay_of(bench: CeleryBench, clock: Clock | None = None) -> tuple[Relay, Publisher]:

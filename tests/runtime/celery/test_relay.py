@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from brokers import Node
-from celery_bench import CeleryBench
+from celery_bench import CeleryBench, Clock
 
 from cron2queue.errors import TryAgain
 from cron2queue.runtime.celery.publishing import Publisher
@@ -25,19 +25,6 @@ handler = "command"
 command = "true"
 timeout = 60
 """
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def planned(bench: CeleryBench) -> CeleryBench:
-    bench.plan(PLAN)
-    return bench
 
 
 def relay_of(bench: CeleryBench, clock: Clock, **options: Any) -> tuple[Relay, Publisher]:
