@@ -12,7 +12,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cron2queue.runtime.distributions import rungs
-from cron2queue.runtime.jobs import MAX_CRASHES, Cancelled, Crashed, Done, GiveUp, Released, RetryAt, Settlement
+from cron2queue.runtime.jobs import (
+    MAX_CRASHES,
+    Cancelled,
+    Crashed,
+    Done,
+    GiveUp,
+    JobState,
+    Released,
+    Rescued,
+    RetryAt,
+    Settlement,
+)
 
 PERIOD_SECONDS = 300
 MOST_SERIES = 5_000  # a flood of kinds cannot grow the worker; what is above is not counted
@@ -68,8 +79,17 @@ class Tally:
                 self._add(queue, kind, "succeeded", n=len(some))
                 self._lasted(queue, kind, some)
 
+    def rescued(self, jobs: Sequence[Rescued]) -> None:
+        """Count jobs that were taken back, by what they have become: the attempt has failed, unless it was to end anyway."""
+        with self._lock:
+            for each in jobs:
+                became = "dead" if each.state is JobState.DEAD else "retried"
+                follows = () if each.state is JobState.CANCELLED else ("failed", became)
+                for series in ("rescued", "outcome:rescued", *follows):
+                    self._add(each.queue, each.kind, series)
+
     def count(self, queue: str, kind: str, series: str, n: int = 1) -> None:
-        """Count something else, like `rescued`."""
+        """Count something else, like `refused`."""
         with self._lock:
             self._add(queue, kind, series, n=n)
 

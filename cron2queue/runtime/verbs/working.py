@@ -237,8 +237,7 @@ class WorkerVerbs(Desk):
             return liveness.rescue(session, backend, controls, worker, counter_seen=counter_seen, by=by)
 
         rescued = self.with_controls(work)
-        for each in rescued:
-            self.tally.count(each.queue, each.kind, "rescued")
+        self.tally.rescued(rescued)
         return rescued
 
     def reconcile(self, worker: str, held: Collection[str]) -> int:

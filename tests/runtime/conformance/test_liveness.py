@@ -116,6 +116,8 @@ def test_a_job_that_takes_down_three_workers_is_dead(table: Database, store: Sto
     assert [each.state for each in store.rescue("w3", counter_seen=-1, by="x")] == [JobState.DEAD]
     assert state_of(table, answer.public_id) == "dead"
     assert "worker" in table.value("SELECT message FROM {jobs}")
+    counted = {each.series: each.n for each in store.tally.take()}
+    assert counted == {"rescued": 3, "outcome:rescued": 3, "failed": 3, "retried": 2, "dead": 1}
 
 
 def test_a_job_asked_to_stop_never_runs_again_after_a_rescue(table: Database, store: Store, claim: Claimer) -> None:

@@ -105,4 +105,6 @@ def slow(job):
     bench.until(lambda: "lease lost" in bench.log(0))
     zombie.terminate()
     assert zombie.wait(60) == 0
-    assert figures(bench) == {"rescued": 1, "lease_lost": 1, "outcome:done": 1, "succeeded": 1}
+    assert figures(bench) == {
+        "rescued": 1, "outcome:rescued": 1, "failed": 1, "retried": 1, "lease_lost": 1, "outcome:done": 1, "succeeded": 1,
+    }  # fmt: skip
