@@ -80,9 +80,12 @@ def _entered(pid: int) -> int | None:
 
 
 def run(
-    work: Callable[[], object], kill_at: int | None = None, edit: tuple[int, Callable[[], object]] | None = None
+    work: Callable[[], object],
+    kill_at: int | Callable[[Sequence[Call]], bool] | None = None,
+    edit: tuple[int, Callable[[], object]] | None = None,
 ) -> list[Call]:
-    """The calls of one run, in their order; whoever makes the one of number `kill_at` is killed, all else runs to its end.
+    """The calls of one run, in their order; whoever makes the one of number `kill_at`, or the one that it answers True to, is
+    killed, and all else runs to its end.
 
     `edit` is done by us while the work stands still before the call of that number.
     """
@@ -103,7 +106,7 @@ def run(
                 calls.append(Call(number, pid != first))
                 if edit and len(calls) - 1 == edit[0]:
                     edit[1]()
-                if len(calls) - 1 == kill_at:
+                if kill_at(calls) if callable(kill_at) else len(calls) - 1 == kill_at:
                     os.kill(pid, signal.SIGKILL)
                     continue
         elif known and stopped not in (signal.SIGTRAP, signal.SIGSTOP):

@@ -16,6 +16,8 @@ class Severing:
         self._server = (host, port)
         self._word: bytes | None = None
         self._after = False
+        self._last: int | None = None
+        self.packets = 0  # that clients have sent
         self.cuts = 0
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
@@ -23,6 +25,10 @@ class Severing:
 
     def cut(self, word: bytes, *, after: bool) -> None:
         self._word, self._after = word, after
+
+    def end_at(self, packet: int) -> None:
+        """The server is gone when the so-manieth packet is sent, and nobody can connect any more."""
+        self._last = packet
 
     def close(self) -> None:
         with suppress(OSError):
@@ -49,6 +55,10 @@ class Severing:
                     server.sendall(data)
 
     def _is_cut(self, data: bytes, server: socket.socket) -> bool:
+        self.packets += 1
+        if self._last is not None and self.packets >= self._last:
+            self.close()
+            return True
         if self._word is None or self._word not in data:
             return False
         self._word = None

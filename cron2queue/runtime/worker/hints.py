@@ -1,6 +1,7 @@
 """What wakes the pump before its next look: datagrams of producers on this host, writes to the SQLite file."""
 
 import ctypes
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,10 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from cron2queue.errors import Cron2QueueError
 from cron2queue.runtime.database.address import Address
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.database.wakeups import LISTEN, listen
 from cron2queue.runtime.store import Store
+
+log = logging.getLogger("cron2queue.worker")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +54,32 @@ def hints_for(address: Address, prefix: str, store: Store | None = None) -> list
 
 def _keep_log_open(store: Store) -> None:
     """The write-ahead log lives as long as some connection: without one it would be another file tomorrow."""
-    store.sessions.open().value("SELECT version FROM {controls} WHERE id = 1")
+    _prepared(store, lambda session: session.value("SELECT version FROM {controls} WHERE id = 1"))
+
+
+def _prepared(store: Store, prepare: Callable[[Session], object]) -> Session | None:
+    """A connection for hints alone; None when the database is away just now, since a hint is not worth a worker's end."""
+    session: Session | None = None
+    try:
+        session = store.sessions.open()
+        prepare(session)
+    except Exception as error:
+        if not (isinstance(error, Cron2QueueError) or store.driver.is_own(error)):
+            raise
+        log.warning("the database gives no hints; this worker polls")
+        if session is not None:
+            store.sessions.drop(session)
+        return None
+    return session
 
 
 def notifications(store: Store) -> Hint | None:
-    """A connection of its own that hears PostgreSQL's NOTIFY, from producers on any host; None on other databases."""
+    """A connection of its own that hears PostgreSQL's NOTIFY, from producers on any host; None without one."""
     if store.driver.family != "postgresql":
         return None
-    session = store.sessions.open()
-    session.run(LISTEN)
+    session = _prepared(store, lambda session: session.run(LISTEN))
+    if session is None:
+        return None
     return Hint(descriptor=session.raw.fileno(), drain=partial(_take_notices, session))
 
 
