@@ -243,9 +243,9 @@ def complete_records(session: Session, settlements: Sequence[Settlement]) -> Non
         session.run(statement, [cells[name] for name in _COMPLETED])
 
 
-def has_ended(session: Session, job: Job) -> bool:
-    """Whether this attempt has ended under its own lease."""
-    query = "SELECT 1 FROM {attempts} WHERE job_id = ? AND run = ? AND lease = ?"
+def is_completed(session: Session, job: Job) -> bool:
+    """Whether this attempt was completed under its own lease; a rescue names it as well."""
+    query = "SELECT 1 FROM {attempts} WHERE job_id = ? AND run = ? AND lease = ? AND outcome = 'done'"
     return session.value(query, (job.id, job.run, job.lease.token)) is not None
 
 

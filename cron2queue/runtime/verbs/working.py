@@ -200,7 +200,7 @@ class WorkerVerbs(Desk):
         parameters = (said, done, done, job.id, job.lease.token)
         if self.sessions.single(lambda session: session.changed(statement, parameters)) == 1:
             return True
-        return self.sessions.read(lambda session: settling.has_ended(session, job))
+        return self.sessions.read(lambda session: settling.is_completed(session, job))
 
     def cancel_requested(self, jobs: Sequence[Job]) -> set[int]:
         """Ids of those of these jobs that were asked to stop."""
