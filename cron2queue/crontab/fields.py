@@ -38,10 +38,14 @@ class FieldValue(NamedTuple):
 
 
 class FieldError(NamedTuple):
-    """A refused field: how many bytes the daemon had read of it, counted from its start, and its item's start."""
+    """A refused field: how many bytes the daemon had read of it, counted from its start, and its item's start.
+
+    `took_separator`: it had read what ends the field as well, and looks for the end of the line behind that.
+    """
 
     consumed: int
     at: int = 0
+    took_separator: bool = False
 
 
 ALNUM = regex(rb"[0-9A-Za-z]*")

@@ -3,6 +3,8 @@
 from cron2queue.expressions import regex
 from cron2queue.text import to_text
 
+_BARE_PERCENT = regex(rb"(?<!\\)%")
+_WORD = regex(rb"[^ \t]+")
 _PERCENT = regex(rb"(?P<escaped>\\)?%")
 
 
@@ -43,3 +45,14 @@ def split_percent(command: bytes, *, collapse: bool) -> tuple[str, str | None]:
         return to_text(command), None
     taken, begin = _command_end(command, collapse)
     return to_text(taken), None if begin is None else to_text(_standard_input(command[begin:]))
+
+
+def split_words_at_percent(command: bytes) -> tuple[str, str | None]:
+    """The same of systemd-cron: the words of the command with one blank each, and the input as it stands, no newline added.
+
+    A % is escaped by the backslash right before it, whatever stands before that.
+    """
+    bare = _BARE_PERCENT.search(command)
+    words, given = (command[: bare.start()], command[bare.end() :]) if bare else (command, b"")
+    shown = b" ".join(_WORD.findall(words)).replace(b"\\%", b"%")
+    return to_text(shown), to_text(_BARE_PERCENT.sub(b"\n", given).replace(b"\\%", b"%")) if bare else None

@@ -31,7 +31,8 @@ _NO_OPTIONS = regex(rb"(?P<letters>)(?!)")
 class VixieRules(Record):
     """Where the four daemons differ. Sizes are in bytes, and what still fits.
 
-    `longest_read`: what load_env() reads of a line. `rereads_rest`: after a refused field the rest of the line is read
+    `longest_read`: what load_env() reads of a line. `takes_quotes_twice`: a pair of quotes inside the quotes around a
+    value goes too. `rereads_rest`: after a refused field the rest of the line is read
     as a new line. `user_swallows_newline`: the user's name ends at a blank only. `signed_bytes`: byte 255 ends a field
     as the end of the file would. `option_words`: the options before the command, with their blanks.
     """
@@ -45,6 +46,7 @@ class VixieRules(Record):
     long_assignment_is_lost: bool = False
     empty_value: bool = False
     trims_inside_quotes: bool = False
+    takes_quotes_twice: bool = False
     signed_bytes: bool = False
     rereads_rest: bool = False
     needs_command: bool = True
@@ -86,12 +88,12 @@ def calendar_of(values: tuple[FieldValue, ...], stars: tuple[bool, ...], rule: C
     """The calendar of five accepted fields under the star rule: a day field that begins with * asks for both."""
     minute, hour, day, month, weekday = values
     random = any(value.possible is not None for value in values)
-    possible = tuple(value.bits if value.possible is None else value.possible for value in values)
+    possible = [value.bits if value.possible is None else value.possible for value in values]
     return Calendar(
         minutes=minute.bits, hours=hour.bits, days=day.bits, months=month.bits, weekdays=_both_sundays(weekday.bits),
         minute_star=stars[0], hour_star=stars[1], day_star=stars[2], weekday_star=stars[4],
         either_day=not (stars[2] or stars[4]), clock_rule=rule, zone=zone, random=random,
-        possible=(possible[0], possible[1], possible[2], possible[3], possible[4]) if random else None,
+        possible=(possible[0], possible[1], possible[2], possible[3], _both_sundays(possible[4])) if random else None,
     )  # fmt: skip
 
 

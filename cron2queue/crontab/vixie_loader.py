@@ -25,6 +25,7 @@ _ASSIGNMENT = regex(
     rb"(?P<value>\"(?P<v1>[^\"]*+)\"\s*+|'(?P<v2>[^']*+)'\s*+|(?P<v3>[^\s\"'].*+))?+\Z",
     re.DOTALL,
 )
+_QUOTED = regex(rb"([\"']).*\1\Z", re.DOTALL)
 _BLANKS = regex(rb"[ \t]*")
 _TOKEN = regex(rb"[^ \t\n]*")
 _NICKNAME = regex(rb"[^ \t\n\0]*")
@@ -159,6 +160,8 @@ class VixieLoader:
         value = match["v1"] or match["v2"] or match["v3"] or b""
         if rules.trims_inside_quotes or match["v3"] is not None:
             value = value.rstrip(b" \t\n\v\f\r")
+        if rules.takes_quotes_twice and _QUOTED.match(value):
+            value = value[1:-1]
         number, raw = self._number, self._advance(end + 1)
         if rules.long_assignment_is_lost and len(name) + 1 + len(value) >= rules.longest_read:
             self.lines.append(self._too_long(number, raw))
@@ -298,8 +301,7 @@ class VixieLoader:
             token = match.group() if match else b""
             value = read_field(self.rules.grammar, token, spec)
             if isinstance(value, FieldError):
-                resume = min(at + value.consumed, len(self.data)) if self.rules.rereads_rest else None
-                raise _Refusal(f"bad {spec.name}", at + value.at, resume)
+                raise _Refusal(f"bad {spec.name}", at + value.at, self._resume(at, token, value))
             begin, at = at, self._skip_blanks(at + len(token))
             if self.rules.signed_bytes and self.data[at : at + 1] == b"\xff":  # read as the end of the file
                 raise _Refusal(f"bad {spec.name}", begin, at + 1 if self.rules.rereads_rest else None)
@@ -307,6 +309,13 @@ class VixieLoader:
             fields.append(token)
         warnings = tuple(warning for value in values for warning in value.warnings)
         return _Timing(self._calendar(tuple(values), fields), tuple(fields), at, quiet, warnings)
+
+    def _resume(self, at: int, token: bytes, error: FieldError) -> int | None:
+        """Where the daemon reads on after a bad field: the line after it where it had read the newline as part of that."""
+        if self.rules.rereads_rest:
+            return min(at + error.consumed, len(self.data))
+        end = at + len(token)
+        return self._line_end(end + 1) if error.took_separator and self.data[end : end + 1] == b"\n" else None
 
     def _user(self, at: int) -> tuple[str | None, int]:
         """The user of the entry, and where its command begins."""
@@ -321,7 +330,7 @@ class VixieLoader:
         if self._is_unknown(user if not name.startswith((b"/", b":")) else name):
             resume = self._line_end(end) if b"\n" in name and self.rules.rereads_rest else None
             raise _Refusal("bad username", at, resume)
-        command = end + 1 if self.rules.blanks_after_user_stay else self._skip_blanks(end + 1)
+        command = end + 1 if self.rules.blanks_after_user_stay else self._skip_blanks(end)  # a NUL then ends the command
         if self.rules.command_after_user and self.data[command : command + 1] in (b"\n", b""):
             raise _Refusal("bad command", command)
         return intern(to_text(user)), command

@@ -16,7 +16,8 @@ from cron2queue.crontab.schedule import AtReboot, Calendar
 
 DIALECT = dialect_named("systemd-cron")
 RECORDED: list[dict[str, Any]] = json.loads((truth.DATA / "systemd-cron.json").read_text())["lines"]
-WEEKDAYS = {"Sun": 0x81, "Mon": 2, "Tue": 4, "Wed": 8, "Thu": 16, "Fri": 32, "Sat": 64}
+WEEKDAY, SUNDAYS = 4, 0x81
+WEEKDAYS = {"Sun": SUNDAYS, "Mon": 2, "Tue": 4, "Wed": 8, "Thu": 16, "Fri": 32, "Sat": 64}
 NAMED = {
     "minutely": "*-*-* *:*:00",
     "hourly": "*-*-* *:00:00",
@@ -77,6 +78,7 @@ def test_a_line_becomes_the_timer_that_the_generator_wrote(recorded: dict[str, A
         ("10x~12", 0, range(10, 14)), ("x~5", 0, range(7)), ("50x~", 0, range(50, 60)), ("~x", 0, range(2)),
         ("58x~59", 0, range(58, 60)), ("1-5~50", 0, range(1, 52)), ("0x5~8", 0, range(10)), ("5x~6", 1, range(5, 8)),
         ("+5~8", 0, range(5, 10)), ("5~99999999999", 0, range(5, 60)), ("jan~mar", 3, range(1, 5)),
+        ("31~-5", 2, range(31, 32)), ("jun~dec", 3, range(6, 13)), ("jan~12", 3, range(1, 2)), ("1~3x", 3, range(1, 2)),
         ("monx~fri", 4, range(1, 7)), ("mo~fri", 4, range(7)), ("x~2", 4, range(4)), ("fri~sun", 4, range(5, 8)),
     ],
 )  # fmt: skip
@@ -85,11 +87,20 @@ def test_an_end_of_a_random_range_is_what_its_word_begins_with(field: str, place
     fields[place] = field
     schedule = read(" ".join(fields) + " root x\n").entries[0].schedule
     assert isinstance(schedule, Calendar)
-    assert schedule.possible is not None
-    assert schedule.possible[place] == sum(1 << value for value in drawn)
+    one_only = (schedule.minutes, schedule.hours, schedule.days, schedule.months, schedule.weekdays)
+    values = sum(1 << value for value in drawn)
+    wanted = values | SUNDAYS if place == WEEKDAY and values & SUNDAYS else values
+    assert (schedule.possible or one_only)[place] == wanted
 
 
-@pytest.mark.parametrize("line", ["5~x * * * * root a", "-5~7 * * * * root a", "0 0 3~x * * root a", "0 0 1 x~5 * root a"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5~x * * * * root a", "5~-2 * * * * root a", "-5~7 * * * * root a", "-~7 * * * * root a", "0 0 3~x * * root a",
+        "0 0 1 x~5 * root a",
+        "0 0 1 jun~12 * root a", "0 0 1 ~3x * root a",
+    ],
+)  # fmt: skip
 def test_a_random_range_that_ends_before_it_begins_is_refused(line: str) -> None:
     assert "may be *" in read(line + "\n").malformed[0].message
 
@@ -126,6 +137,32 @@ def test_a_step_of_zero_keeps_the_generator_from_ever_ending(line: str) -> None:
 def test_the_command_is_put_together_with_single_blanks_and_the_percent_part_is_its_input() -> None:
     entry = read("* * * * * root  echo   1%2%3\\%4 \t\r\n").entries[0]
     assert (entry.command, entry.stdin, entry.user) == ("echo 1", "2\n3%4", "root")
+
+
+@pytest.mark.parametrize(
+    ("written", "command", "stdin"),
+    [  # what release 2.8.2 wrote
+        ("a \\%b", "a %b", None),
+        ("a \\\\%b", "a \\%b", None),
+        ("a \\\\\\%b", "a \\\\%b", None),
+        ("a %% b  c", "a", "\n b  c"),
+        ("a  x% -n  -n", "a x", " -n  -n"),
+        ("a \\n\\% c%d\\%e\\\\%f", "a \\n% c", "d%e\\%f"),
+        ("%a", "", "a"),
+    ],
+)
+def test_a_backslash_right_before_a_percent_escapes_it_and_the_input_stays_as_it_is_written(
+    written: str, command: str, stdin: str | None
+) -> None:
+    entry = read(f"* * * * * root {written}\n").entries[0]
+    assert (entry.command, entry.stdin) == (command, stdin)
+
+
+def test_a_number_and_a_user_end_at_a_nul() -> None:
+    entry = read("5\0x */10\0 * * * ro\0ot a\0b c\n").entries[0]
+    assert isinstance(entry.schedule, Calendar)
+    assert (entry.schedule.minutes, entry.schedule.hours) == (1 << 5, 1 | 1 << 10 | 1 << 20)
+    assert (entry.user, entry.command) == ("ro", "a\0b c")
 
 
 def test_a_too_short_line_is_told_as_the_generator_tells_it() -> None:

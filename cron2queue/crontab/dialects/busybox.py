@@ -20,6 +20,7 @@ _WORDS = 6
 _SHARED = 64
 _DIGITS = regex(rb"[0-9]+")
 _STRTOL = regex(rb"[ \t\n\v\f\r]*([+-]?)([0-9]+)")
+_FIRST_WORD = regex(rb"\A[ \t]*\S+\s*")
 _SETTINGS = (b"MAILTO", b"SHELL", b"PATH")
 _NICKNAMES: Mapping[bytes, tuple[bytes, ...]] = {
     b"@yearly": (b"0", b"0", b"1", b"1", b"*"),
@@ -45,19 +46,26 @@ class _Field(NamedTuple):
     names: tuple[bytes, ...] = ()
 
 
+_MONTH = 3
+# The byte before the months is that of the last day of the week (struct CronLine).
+_SATURDAY = 1 << 6
+_MONTH_0 = regex(rb"(?<![0-9/])0+(?![0-9])")
 _FIELDS = (_Field(60), _Field(24), _Field(32), _Field(12, -1, MONTH_NAMES), _Field(7, 0, DAY_NAMES))
 
 
 @functools.lru_cache(maxsize=8192)
 def _fill(first: int, last: int, step: int, size: int) -> tuple[int, bool]:
-    """The bits that ParseField() sets from `first` round to `last`, and whether it got there."""
+    """The bits that ParseField() sets from `first` round to `last`, and whether it got there.
+
+    Bit 0 stands for the byte before the field's own, which a month of 0 sets.
+    """
     bits, countdown, left, place = 0, 1, _FAILSAFE, first - 1
     while True:
         place = _c_modulo(place + 1, size)
         countdown -= 1
         if countdown == 0:
-            if place >= 0:
-                bits |= 1 << place
+            if place >= -1:
+                bits |= 1 << place + 1
             countdown = step
         if left == 0:
             return bits, False
@@ -130,16 +138,20 @@ def _shared_field(text: bytes, field: _Field) -> tuple[int, bool]:
     return _short_field(text, field) if len(text) <= _SHARED else _field(text, field)
 
 
-def _calendar(words: tuple[bytes, ...]) -> tuple[Calendar, list[int]]:
-    """The schedule of five words, and the places of those that were misread."""
+def _calendar(words: tuple[bytes, ...]) -> tuple[Calendar, dict[int, str]]:
+    """The schedule of five words, and what is to be said of those that were misread, by their places."""
     read = [_shared_field(word, field) for word, field in zip(words, _FIELDS, strict=True)]
-    minutes, hours, days, months, weekdays = (bits for bits, _ in read)
+    minutes, hours, days, months, weekdays = (bits >> 1 for bits, _ in read)
+    said = {place: f"parse error at {to_text(words[place])}" for place, (_, understood) in enumerate(read) if not understood}
+    weekdays |= _SATURDAY * (read[_MONTH][0] & 1)
+    if _MONTH_0.search(words[_MONTH]):
+        said.setdefault(_MONTH, "month 0: alone it sets Saturday, before a - it is forgotten")
     day_star, weekday_star = days == (1 << 32) - 1, weekdays == (1 << 7) - 1
     calendar = Calendar(
         minutes=minutes, hours=hours, days=days, months=months << 1, weekdays=weekdays, day_star=day_star,
         weekday_star=weekday_star, either_day=not (day_star or weekday_star), clock_rule=ClockRule.WALL,
     )  # fmt: skip
-    return calendar, [place for place, (_, understood) in enumerate(read) if not understood]
+    return calendar, said
 
 
 class BusyBox(Dialect):
@@ -208,19 +220,18 @@ class _Reader:
 
     def _joined(self, position: int) -> tuple[bytes, bytes]:
         """The raw bytes of a line with its continuations, and the text that crond sees of it, up to a NUL."""
-        begin, parts = position, []
+        begin, joined = position, bytearray()
         while True:
             newline = self.data.find(b"\n", position)
             end = len(self.data) if newline < 0 else newline
-            part = self.data[position:end]
+            joined += self.data[position:end]
             position = min(end + 1, len(self.data))
-            if not part.endswith(b"\\"):
-                parts.append(part)
+            if not joined.endswith(b"\\"):  # of all so far: an empty line behind two backslashes joins the next one too
                 break
-            parts.append(part[:-1])
+            del joined[-1]
             if position >= len(self.data):
                 break
-        return self.data[begin:position], b"".join(parts).split(b"\0", 1)[0]
+        return self.data[begin:position], bytes(joined).split(b"\0", 1)[0]
 
     def _line(self, raw: bytes, text: bytes) -> Line:
         content = text.lstrip(b" \t")
@@ -254,26 +265,26 @@ class _Reader:
             remedy = "give five time fields and a command, or one of the known nicknames and a command"
             return self._malformed(raw, 1, _TOO_FEW, Effect.LINE, remedy)
         fields = (words[0],) if nickname else tuple(words[:5])
-        schedule, wrong = self._schedule(fields)
+        schedule, said = self._schedule(fields)
         if nickname and not self.notes:
             self.notes.append(f"line {self.number}: {to_text(words[0])} {_DEADLY}")
-        command = _rest(text, len(fields))
+        command = _after_nickname(text) if nickname else _rest(text, len(fields))
         column = text.find(command, _column_after(text, fields)) + 1
         return Entry(
             number=self.number, raw=raw, schedule=schedule, schedule_text=to_text(b" ".join(fields)), user=self.user,
             command=to_text(command), stdin=None, environment=self._environment(), command_text=to_text(command),
             command_column=column, fields=tuple(to_text(field) for field in fields),
-            misread=tuple(self._misread(text, fields, place) for place in wrong),
+            misread=tuple(self._misread(text, fields, place, message) for place, message in said.items()),
         )  # fmt: skip
 
-    def _schedule(self, fields: tuple[bytes, ...]) -> tuple[Schedule, list[int]]:
+    def _schedule(self, fields: tuple[bytes, ...]) -> tuple[Schedule, dict[int, str]]:
         five = _NICKNAMES[fields[0]] if len(fields) == 1 else fields
-        return _calendar(five) if five else (AtReboot(), [])
+        return _calendar(five) if five else (AtReboot(), {})
 
-    def _misread(self, text: bytes, fields: tuple[bytes, ...], place: int) -> Malformed:
+    def _misread(self, text: bytes, fields: tuple[bytes, ...], place: int, message: str) -> Malformed:
         column = _column_after(text, fields[:place])
         column = text.find(fields[place], column) + 1
-        return self._malformed(b"", column, f"parse error at {to_text(fields[place])}", Effect.MISREAD, _REMEDY)
+        return self._malformed(b"", column, message, Effect.MISREAD, _REMEDY)
 
     def _environment(self) -> Mapping[str, str]:
         known = {"SHELL": "/bin/sh", **({"HOME": self.home} if self.home else {}), **self.settings}
@@ -290,6 +301,11 @@ def _column_after(text: bytes, words: tuple[bytes, ...]) -> int:
     for word in words:
         at = text.find(word, at) + len(word)
     return at
+
+
+def _after_nickname(text: bytes) -> bytes:
+    """What follows the first word, up to the end of the line: crond takes it from the line as it stands, # and all."""
+    return _FIRST_WORD.sub(b"", text, count=1)
 
 
 def _rest(text: bytes, count: int) -> bytes:

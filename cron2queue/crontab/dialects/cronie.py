@@ -40,6 +40,12 @@ def _random(match: re.Match[bytes], spec: FieldSpec) -> int | None:
     return stepped(max(low, spec.low), min(high, spec.high), 1, spec) or None
 
 
+def _is_empty_draw(match: re.Match[bytes], spec: FieldSpec) -> bool:
+    """LOW~ above the field's last value: get_range() learns that only behind the separator."""
+    low = _number(match["low"], spec) if match["low"] and match["high"] is None else None
+    return low is not None and low > spec.high
+
+
 def _warning(step: int, distance: int) -> tuple[str, ...]:
     if step <= 1 or step <= distance:
         return ()
@@ -72,7 +78,7 @@ def grammar(token: bytes, spec: FieldSpec) -> FieldValue | FieldError:
         value = _plain(match, spec) if match["first"] or match["star"] else None
         draws = _random(match, spec) if not (match["first"] or match["star"]) else None
         if value is None and draws is None:
-            return FieldError(at + 1, at)
+            return FieldError(at + 1, at, took_separator=at + len(item) == len(token) and _is_empty_draw(match, spec))
         if value is not None:
             bits, possible = bits | value.bits, possible | value.bits
             warnings.extend(value.warnings)
@@ -171,8 +177,13 @@ def _garbage_limit(lines: tuple[Line, ...]) -> list[int]:
     return found
 
 
+def _is_tried(line: Line) -> bool:
+    """A line that crond read as an entry, whether it could or not."""
+    return isinstance(line, Entry) or (isinstance(line, Malformed) and line.message != _RULES.missing_newline)
+
+
 def _why_dropped(lines: tuple[Line, ...]) -> str | None:
-    entries = sum(isinstance(line, Entry) for line in lines)
+    entries = sum(map(_is_tried, lines))
     assignments = sum(isinstance(line, Assignment) for line in lines)
     if _garbage_limit(lines):
         return "FAILED (loading cron table): too many garbage characters"

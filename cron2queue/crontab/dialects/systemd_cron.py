@@ -10,7 +10,7 @@ from cron2queue.crontab.dialect import Context, Dialect, Reading
 from cron2queue.crontab.environment import Variables
 from cron2queue.crontab.fields import DAY_NAMES, MONTH_NAMES, middle_bit
 from cron2queue.crontab.lines import Assignment, Blank, Comment, Effect, Entry, Kind, Line, Malformed
-from cron2queue.crontab.percent import split_percent
+from cron2queue.crontab.percent import split_words_at_percent
 from cron2queue.crontab.schedule import AtReboot, Calendar, Schedule
 from cron2queue.expressions import regex
 from cron2queue.text import to_text
@@ -19,8 +19,9 @@ _SPACE = b" \t\n\v\f\r"
 _ASSIGNMENT = regex(rb"([A-Za-z_0-9]+)[ \t-\r]*=[ \t-\r]*(.*)\Z", re.DOTALL)
 _WORD = regex(rb"[^ \t]+")
 _NUMBER = regex(rb"\+?[0-9]{1,19}\Z")
-_BEGINNING = regex(rb"\s*([+-]?[0-9]{1,18})")
+_BEGINNING = regex(rb"\s*(\+?[0-9]{1,18})")
 _HUGE = 2**63
+_UNSIGNED = 2**64
 _LOOPS = "the generator never ends: a step of 0"
 _UNKNOWN = "unknown schedule"
 _LOGGED = {"PERSISTENT", "RANDOM_DELAY", "START_HOURS_RANGE", "DELAY", "BATCH", "CRON_MAIL_SUCCESS", "CRON_MAIL_FORMAT"}
@@ -71,12 +72,17 @@ class _Refusal(Exception):
         self.effect = effect
 
 
+def _until_nul(word: bytes) -> bytes:
+    """A number and a user are handed on as C strings."""
+    return word.partition(b"\0")[0]
+
+
 def _map(word: bytes, unit: _Unit, *, upper: bool) -> int | None:
     """int_map(), month_map() and dow_map(): names of months are read and then refused all the same."""
     if unit.weekday and word[:3].lower() in DAY_NAMES:
         index = DAY_NAMES.index(word[:3].lower())
         return 7 if upper and index == 0 else index
-    return int(word) if _NUMBER.match(word) else None
+    return int(_until_nul(word)) if _NUMBER.match(_until_nul(word)) else None
 
 
 def _item(item: bytes, unit: _Unit) -> tuple[int, bool] | None:
@@ -86,9 +92,10 @@ def _item(item: bytes, unit: _Unit) -> tuple[int, bool] | None:
     if slash:
         if b"/" in step_text:
             raise _Refusal("doubled /")
-        if not _NUMBER.match(step_text):
+        every = _map(step_text, _UNITS[0], upper=False)
+        if every is None:
             raise _Refusal("/-skip not an integer")
-        step = min(int(step_text), _HUGE)
+        step = min(every, _HUGE)
     if span == b"*":
         return _steps(0, unit.size, step, unit), False
     if b"~" in span:
@@ -111,14 +118,28 @@ def _steps(begin: int, end: int, step: int, unit: _Unit) -> int:
 
 
 def _begun(word: bytes, unit: _Unit, *, upper: bool) -> int:
-    """An end of a random range: a name, or the number that the word begins with; 0 when it begins with none."""
-    if unit.month and word[:3].lower() in MONTH_NAMES:
-        return MONTH_NAMES.index(word[:3].lower()) + 1
+    """An end of a random range: a name, or the number that the word begins with; 0 when it begins with none.
+
+    One with a - before it is the largest unsigned number.
+    """
     known = _map(word, unit, upper=upper)
     if known is not None:
         return known
     number = _BEGINNING.match(word)
-    return int(number[1]) if number else 0
+    return int(number[1]) if number else -word.startswith(b"-") % _UNSIGNED
+
+
+def _month(word: bytes, *, after_error: bool) -> int:
+    """An end of a random range of months: after an end that is no number, as a name is, no number counts."""
+    if word[:3].lower() in MONTH_NAMES:
+        return MONTH_NAMES.index(word[:3].lower()) + 1
+    return 0 if after_error else _map(word, _UNITS[3], upper=False) or 0
+
+
+def _ends(low: bytes, high: bytes, unit: _Unit) -> tuple[int, int]:
+    if unit.month:
+        return _month(low, after_error=False), _month(high, after_error=bool(low) and _map(low, unit, upper=False) is None)
+    return _begun(low, unit, upper=False), _begun(high, unit, upper=True)
 
 
 def _drawn(span: bytes, unit: _Unit) -> tuple[int, bool] | None:
@@ -126,11 +147,10 @@ def _drawn(span: bytes, unit: _Unit) -> tuple[int, bool] | None:
     if b"~" in high:
         raise _Refusal("doubled ~")
     not_base, most = 0 if unit.base else 1, unit.size - 1
-    first = _begun(low, unit, upper=False) if low else unit.base + 1 - not_base
-    last = _begun(high, unit, upper=True) if high else most
-    begin = first - 1 + not_base
-    end = min(last + not_base, most) if high else most
-    return (_steps(begin, end + 1, 1, unit), True) if 0 <= begin <= end else None
+    first, last = _ends(low, high, unit)
+    begin = (first - 1 + not_base) % _UNSIGNED if low else unit.base
+    end = min((last + not_base) % _UNSIGNED, most) if high else most
+    return (_steps(begin, end + 1, 1, unit), True) if begin <= end else None
 
 
 def _field(text: bytes, unit: _Unit, place: int) -> tuple[int, int]:
@@ -193,7 +213,7 @@ def _calendar(fields: list[bytes], zone: str | None) -> Calendar:
         minutes=minutes, hours=hours, days=dates, months=months, weekdays=_both_sundays(week), minute_star=fields[0] == b"*",
         hour_star=fields[1] == b"*", day_star=days == b"*", weekday_star=weekdays == b"*", clock_rule=ClockRule.SYSTEMD,
         zone=zone, random=random, days_from_end=last_day or last_weekday,
-        possible=(possible[0], possible[1], possible[2], possible[3], possible[4]) if random else None,
+        possible=(possible[0], possible[1], possible[2], possible[3], _both_sundays(possible[4])) if random else None,
     )  # fmt: skip
 
 
@@ -346,13 +366,12 @@ class _Reader:
             raise _Refusal(f"have {len(words)} field{'s'[: len(words) != 1]}, need ≥{needed} ({shape})")
         fields = [match.group() for match in words[:count]]
         schedule = _period(fields[0], self.settings, self.zone) if count == 1 else _calendar(fields, self.zone)
-        user = to_text(words[count].group()) if system else self.context.user
+        user = to_text(_until_nul(words[count].group())) if system else self.context.user
         at = words[count + system].start()
-        # The words of the command are put together again with one blank each.
-        command, stdin = split_percent(b" ".join(match.group() for match in words[count + system :]), collapse=False)
+        command, stdin = split_words_at_percent(text[at:])
         return Entry(
             number=number, raw=raw, schedule=schedule, schedule_text=to_text(b" ".join(fields)), user=user, command=command,
-            stdin=_without_added_newline(stdin, text), environment=self._in_force(user), command_text=to_text(text[at:]),
+            stdin=stdin, environment=self._in_force(user), command_text=to_text(text[at:]),
             command_column=begin + at + 1, fields=tuple(to_text(field) for field in fields),
         )  # fmt: skip
 
@@ -360,8 +379,3 @@ class _Reader:
         home = self.context.home_of(user)
         known = {"SHELL": "/bin/sh", **({"HOME": home} if home else {})} | ({"LOGNAME": user, "USER": user} if user else {})
         return self.variables.in_force(known, {})
-
-
-def _without_added_newline(stdin: str | None, text: bytes) -> str | None:
-    """StandardInputData= holds what was written: no newline is added at its end."""
-    return stdin[:-1] if stdin and not text.endswith(b"%") else stdin
