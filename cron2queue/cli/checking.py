@@ -66,7 +66,8 @@ def checked(database: str | None, plan: Path | None, *, notify: bool) -> list[Ju
 
 
 def _trouble(level: Level, check: str, trouble: Cron2QueueError) -> Judgement:
-    return Judgement(level=level, check=check, subject=check, text=trouble.message, remedy=trouble.remedy or "")
+    text = f"{trouble.place}: {trouble.message}" if trouble.place else trouble.message
+    return Judgement(level=level, check=check, subject=check, text=text, remedy=trouble.remedy or "")
 
 
 def _all(where: Operation, *, notify: bool) -> Iterator[Judgement]:

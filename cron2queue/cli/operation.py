@@ -57,7 +57,7 @@ class Operation(Record):
         """The plan's alert limits, or the defaults."""
         from cron2queue.runtime.alerts import alert_settings
 
-        with self._placed():
+        with self.placed():
             return alert_settings(self.document)
 
     @property
@@ -65,10 +65,10 @@ class Operation(Record):
         """The plan's hooks."""
         from cron2queue.runtime.hooks.hook import hooks_from
 
-        with self._placed():
+        with self.placed():
             return hooks_from(self.document, folder=self.settings.folder if self.settings else Path())
 
-    def _placed(self) -> AbstractContextManager[None]:
+    def placed(self) -> AbstractContextManager[None]:
         """A mistake in the plan is told with its line."""
         from cron2queue.runtime.plan_tables import placed
 

@@ -37,7 +37,7 @@ Database = Annotated[
         help="sqlite:///FILE, mysql+pymysql://, mariadb+pymysql:// or postgresql+psycopg:// URL.",
     ),
 ]
-PlanFile = Annotated[Path, typer.Option("--plan", help="The plan, cron2queue.toml.")]
+PlanFile = Annotated[Path | None, typer.Option("--plan", help="The plan; cron2queue.toml in this folder if there is one.")]
 
 AuditFormat = Annotated[
     str, typer.Option("--format", "-f", help="terminal, concise, json, markdown, html, sarif, github or junit.")

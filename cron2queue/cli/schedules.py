@@ -16,8 +16,8 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.schedule import Calendar, Interval
-from cron2queue.errors import UsageError
 from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.plan_tables import Misplaced
 from cron2queue.runtime.producer import tick_of
 from cron2queue.runtime.settings import JobSettings, Missed, Overlap
 from cron2queue.runtime.sight.views import MissedTick
@@ -75,7 +75,9 @@ def zone_of(operation: "Operation") -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise UsageError(f"the plan's timezone {name!r:.80} is not known", remedy="write one like Europe/Berlin") from None
+        with operation.placed():
+            said = f"project.timezone: there is no time zone {name!r:.80}"
+            raise Misplaced(said, remedy="write one like Europe/Berlin", table="project", key="timezone") from None
 
 
 def _missed(job: JobSettings, entry: str, last: datetime, now: datetime, zone: tzinfo) -> MissedTick | None:

@@ -21,7 +21,7 @@ from cron2queue.plan.file import Merged, merge
 from cron2queue.plan.manifest import MANIFEST_NAME, Manifest, read_manifest
 from cron2queue.plan.reading import PlanText, check_keys, read_project
 from cron2queue.plan.spread import spread
-from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.plan_tables import did_you_mean, unreadable
 from cron2queue.runtime.settings import PLAN_NAME
 
 if TYPE_CHECKING:
@@ -85,11 +85,10 @@ def look_back(folder: Folder | None) -> Before:
     if folder is None:
         return Before()
     text, data = folder.read(PLAN_NAME), folder.read(MANIFEST_NAME)
-    place = str(folder.path / PLAN_NAME)
     try:
         decoded = None if text is None else text.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError("the plan is not UTF-8", place=place, remedy="save it as UTF-8") from None
+    except UnicodeDecodeError as trouble:
+        raise unreadable(trouble, trouble.object, folder.path / PLAN_NAME) from None
     manifest = None if data is None else read_manifest(data, place=str(folder.path / MANIFEST_NAME))
     return Before(text=decoded, manifest=manifest)
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from traceback import walk_tb
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeVar
 
 from cron2queue.errors import UsageError
 from cron2queue.runtime.locks.locking import checked_name
-from cron2queue.runtime.plan_tables import did_you_mean
+from cron2queue.runtime.plan_tables import Misplaced, did_you_mean
 from cron2queue.runtime.settings import OLD_COMMAND, JobSettings, Retry, RetryRule, Settings
 
 _MARK = "__cron2queue_handlers__"
@@ -146,8 +147,7 @@ def annotated(module: ModuleType) -> dict[str, Handler]:
 def _load_file(path: Path) -> ModuleType:
     name = "cron2queue_handlers_" + "".join(c if c.isalnum() else "_" for c in str(path))
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not os.path.isfile(path):
-        raise UsageError("no such handler module", place=str(path), remedy="write it, or name another as the job's `handler`")
+    assert spec is not None and spec.loader is not None  # of a name that ends with .py there always are
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     _run_import(partial(spec.loader.exec_module, module), str(path))
@@ -158,8 +158,17 @@ def _run_import(load: Callable[[], Any], place: str) -> Any:
     try:
         return load()
     except Exception as trouble:  # whatever a foreign module raises while it is imported
-        said = f"{type(trouble).__name__}: {trouble}"
-        raise UsageError(f"the handler module fails: {said}", place=place, remedy="import it by hand to see where") from trouble
+        said = f"{type(trouble).__name__}: {trouble.msg if isinstance(trouble, SyntaxError) else trouble}"
+        remedy = "mend it, then start the worker again"
+        raise UsageError(f"the handler module fails: {said}", place=_where(trouble, place), remedy=remedy) from trouble
+
+
+def _where(trouble: Exception, module: str) -> str:
+    """The module, and its line at which the trouble began."""
+    if isinstance(trouble, SyntaxError) and trouble.filename and trouble.lineno:
+        return f"{trouble.filename}:{trouble.lineno}"
+    lines = [line for frame, line in walk_tb(trouble.__traceback__) if frame.f_code.co_filename == module]
+    return f"{module}:{lines[-1]}" if lines else module
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,12 +240,18 @@ def _add_job(found: dict[str, Handler], job: JobSettings, folder: Path, loaded: 
         return
     path = Path(os.path.realpath(folder / job.handler))
     if path not in loaded:
+        if not os.path.isfile(path):
+            raise _at_fault(job, f"there is no file {path}", "write it, or name another")
         loaded[path] = annotated(_load_file(path))
         _add(found, loaded[path], str(path))
     if job.kind not in found:
         remedy = did_you_mean(job.kind, loaded[path]) if loaded[path] else f'annotate one with @handler("{job.kind}")'
         raise UsageError(f"no handler for the kind {job.kind!r}", place=str(path), remedy=remedy)
     found[job.kind] = replace(found[job.kind], options=_overlaid(found[job.kind].options, job))
+
+
+def _at_fault(job: JobSettings, said: str, remedy: str) -> Misplaced:
+    return Misplaced(f"jobs.{job.name}.handler: {said}", remedy=remedy, table=f"jobs.{job.name}", key="handler")
 
 
 def _command(job: JobSettings) -> CommandTarget:
@@ -253,7 +268,9 @@ def _command(job: JobSettings) -> CommandTarget:
 def _program(job: JobSettings, folder: Path) -> ProgramTarget:
     path = Path(os.path.realpath(folder / job.handler))
     if not (os.path.isfile(path) and os.access(path, os.X_OK)):
-        raise UsageError(f"jobs.{job.name}.handler is no executable file", place=str(path), remedy=f"chmod +x {path}")
+        if not os.path.exists(path):
+            raise _at_fault(job, f"there is no file {path}", "write it, or name another")
+        raise _at_fault(job, f"{path} is no executable file", f"chmod +x {path}")
     return ProgramTarget(path=str(path), environment=job.environment, exit_statuses=job.exit_statuses)
 
 

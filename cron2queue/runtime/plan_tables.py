@@ -17,7 +17,7 @@ def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str
     import difflib  # only a mistake needs it
 
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}" if known else "there is none"
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}" if known else "the plan names none"
 
 
 class Misplaced(UsageError):
@@ -64,17 +64,34 @@ def tables_of(document: Mapping[str, Any], name: str, where: str = "") -> Mappin
 
 @contextmanager
 def placed(path: Path) -> Iterator[None]:
-    """A mistake in the plan is told with the file, and with the line where it is one of a key or a table."""
+    """A mistake in the plan is told with the file, and with the line where it is one of a key or a table.
+
+    What knows a place of its own (a handler's module) keeps it.
+    """
     try:
         yield
     except UsageError as trouble:
         raise UsageError(trouble.message, remedy=trouble.remedy, place=_place(trouble, path)) from None
 
 
+def unreadable(trouble: ValueError, data: bytes, path: Path) -> UsageError:
+    """The error for a file that is no UTF-8 or no TOML, at the line and column where that shows."""
+    import re  # only a mistake needs it
+
+    if isinstance(trouble, UnicodeDecodeError):
+        line, column = data.count(b"\n", 0, trouble.start) + 1, trouble.start - data.rfind(b"\n", 0, trouble.start)
+        return UsageError("the plan is not UTF-8", place=f"{path}:{line}:{column}", remedy="save it as UTF-8")
+    said, at = str(trouble), re.search(r" \(at line (\d+), column (\d+)\)$", str(trouble))
+    if at is None:
+        return UsageError(f"the plan is not TOML: {said}", place=str(path), remedy="repair what it names")
+    place = f"{path}:{at[1]}:{at[2]}"
+    return UsageError(f"the plan is not TOML: {said[: at.start()]}", place=place, remedy="repair that line")
+
+
 def _place(trouble: UsageError, path: Path) -> str:
     """File and line, where the mistake is one of a key or a table."""
     if not isinstance(trouble, Misplaced):
-        return str(path)
+        return trouble.place or str(path)
     from cron2queue.runtime.plan_lines import line_of  # only a mistake needs it
 
     text = path.read_text(encoding="utf-8")

@@ -171,7 +171,8 @@ def _planned(options: Options, settings: Settings | None) -> JobSettings | None:
     if options.name not in settings.jobs:
         from cron2queue.runtime.plan_tables import did_you_mean
 
-        raise UsageError(f"the plan has no job {options.name!r}", remedy=did_you_mean(options.name, settings.jobs))
+        said, remedy = f"the plan has no job {options.name!r}", did_you_mean(options.name, settings.jobs)
+        raise UsageError(said, remedy=remedy, place=options.plan or PLAN_NAME)
     return settings.jobs[options.name]
 
 

@@ -14,7 +14,9 @@ from types import MappingProxyType
 
 from cron2queue.errors import InputError, UsageError
 from cron2queue.record import Record
-from cron2queue.runtime.plan_tables import Misplaced, Unfit, did_you_mean, placed, read_table, tables_of
+from cron2queue.runtime.database.address import parse
+from cron2queue.runtime.database.prefix import checked_prefix
+from cron2queue.runtime.plan_tables import Misplaced, Unfit, did_you_mean, placed, read_table, tables_of, unreadable
 from cron2queue.runtime.retention import Retention, days
 
 TYPE_CHECKING = False
@@ -25,6 +27,7 @@ FORMAT_VERSION = 1
 PLAN_NAME = "cron2queue.toml"
 DEFAULT_DATABASE = "sqlite:///./cron2queue.db"
 STATUS_MEANINGS = ("done", "retry", "failed", "permanent")
+DECISIONS = ("queue", "split", "guard", "keep", "fix", "drop", "ask")
 OLD_COMMAND = "command"  # as a handler: run the crontab's command unchanged
 
 
@@ -185,6 +188,13 @@ def _one_of(words: type[StrEnum]) -> Callable[[object], Any]:
     return read
 
 
+def _decision(value: object) -> str:
+    """A misspelt one would silently be a job that no worker takes."""
+    if value not in DECISIONS:
+        raise Unfit("one of " + ", ".join(DECISIONS))
+    return str(value)
+
+
 def _retry(value: object) -> RetryRule:
     if isinstance(value, list):
         delays = tuple(_seconds(0)(each) for each in value)
@@ -249,7 +259,8 @@ _QUEUE: Mapping[str, Callable[[object], Any]] = {
     "age-limit": _seconds(0.001),
 }
 _JOB: Mapping[str, Callable[[object], Any]] = {
-    **dict.fromkeys(("decision", "source", "entry", "schedule", "zone", "user", "command", "stdin", "shell", "handler"), _text),
+    "decision": _decision,
+    **dict.fromkeys(("source", "entry", "schedule", "zone", "user", "command", "stdin", "shell", "handler"), _text),
     "lock": _text,
     **dict.fromkeys(("kind", "queue"), _name),
     "line": _whole(1),
@@ -291,6 +302,21 @@ def _job(name: str, table: object) -> JobSettings:
     return job
 
 
+def _project(table: object) -> ProjectSettings:
+    project = ProjectSettings(**read_table(table, "project", _PROJECT, others=GENERATOR_KEYS))
+    checks: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("database", lambda: parse(project.database)),
+        ("prefix", lambda: checked_prefix(project.prefix)),
+    )
+    for key, check in checks:
+        try:
+            check()
+        except UsageError as trouble:
+            said = f"project.{key}: {trouble.message}"
+            raise Misplaced(said, remedy=trouble.remedy, table="project", key=key) from None
+    return project
+
+
 def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
     """Typed settings from a parsed plan. Raises UsageError that names the key and what it takes."""
     version = document.get("format-version", FORMAT_VERSION)
@@ -306,7 +332,7 @@ def settings_from(document: Mapping[str, Any], *, folder: Path) -> Settings:
         name: QueueSettings(name=name, **read_table(table, f"queues.{name}", _QUEUE))
         for name, table in tables_of(document, "queues").items()
     }
-    project = ProjectSettings(**read_table(document.get("project", {}), "project", _PROJECT, others=GENERATOR_KEYS))
+    project = _project(document.get("project", {}))
     return Settings(
         folder=folder,
         project=project.but(database=from_folder(project.database, folder)),
@@ -328,13 +354,17 @@ def read_settings(path: Path) -> Settings:
     """Read a plan file. Raises InputError when it cannot be read, UsageError when it cannot be used."""
     import tomllib
 
+    data = b""
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+        data = path.read_bytes()
+        document = tomllib.loads(data.decode("utf-8"))
     except OSError as trouble:
         remedy = "name the cron2queue.toml that convert has written with --plan"
         raise InputError(f"the plan cannot be read: {trouble.strerror}", place=str(path), remedy=remedy) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as trouble:
-        raise UsageError(f"the plan is not TOML: {trouble}", place=str(path), remedy="repair what it names") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as trouble:
+        raise unreadable(trouble, data, path) from None
+    except RecursionError:
+        raise UsageError("the plan is nested too deeply", place=str(path), remedy="write its tables side by side") from None
     with placed(path):
         return settings_from(document, folder=Path(os.path.realpath(path)).parent)
 

@@ -67,7 +67,7 @@ def test_verbose_tells_everything_that_was_looked_at_with_remedies(sqlite_databa
             "CRON2QUEUE CRITICAL - database: mysql://127.0.0.1:1/x does not answer",
         ),
         (["--database", "oracle://x"], 3, "CRON2QUEUE UNKNOWN - configuration: "),
-        (["--plan", "/no/such/plan.toml"], 3, "CRON2QUEUE UNKNOWN - configuration: the plan cannot be read"),
+        (["--plan", "/no/such/plan.toml"], 3, "CRON2QUEUE UNKNOWN - configuration: /no/such/plan.toml: the plan cannot be"),
     ],
 )
 def test_what_makes_a_look_impossible_is_itself_the_line(arguments: list[str], status: int, said: str, tmp_path: Path) -> None:

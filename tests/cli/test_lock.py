@@ -208,3 +208,12 @@ def test_the_command_of_a_killed_holder_of_a_servers_lock_ends_with_it(tmp_path:
     first.stdin.close()
     first.wait()
     assert run(tmp_path, "import", *options, "--policy", "wait", "--", "true").returncode == 0
+
+
+@pytest.mark.parametrize("tool", [LEAN, TOOL], ids=["lean", "tool"])
+def test_a_plan_that_was_named_and_cannot_be_read_is_never_passed_over(tmp_path: Path, tool: list[str]) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    for name in ("nowhere.toml", "folder.toml"):
+        ran = run(tmp_path, "import", "--scope", "database", "--plan", name, "--", "touch", "ran", tool=tool)
+        assert (ran.returncode, f"{name}: the plan cannot be read" in ran.stderr) == (3, True)
+    assert not (tmp_path / "ran").exists()

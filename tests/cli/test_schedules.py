@@ -118,7 +118,8 @@ def test_an_unknown_zone_is_told(sqlite_database: Database, tmp_path: Path) -> N
     path = plan(tmp_path, entry("often", missed="once"))
     Path(path).write_text(Path(path).read_text().replace("UTC", "Mars/Olympus"))
     ran = run("status", "--plan", path, "--database", sqlite_database.url)
-    assert ran.status == 2 and "timezone 'Mars/Olympus' is not known" in ran.err
+    line = next(at for at, each in enumerate(Path(path).read_text().splitlines(), start=1) if "Mars/Olympus" in each)
+    assert ran.status == 2 and f"{path}:{line}: project.timezone: there is no time zone 'Mars/Olympus'" in ran.err
 
 
 def test_without_a_plan_there_is_nothing_to_catch_up_by(sqlite_database: Database, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from cron2queue.runtime.handlers import (
     annotated,
     handler,
 )
+from cron2queue.runtime.plan_tables import Misplaced
 from cron2queue.runtime.settings import Retry, Settings, read_settings
 
 PLAN = """
@@ -123,11 +124,19 @@ def test_a_job_whose_module_has_no_handler_for_it_is_told_with_the_nearest_kind(
     assert caught.value.place == str(tmp_path / "handlers" / "export.py")
 
 
-@pytest.mark.parametrize("text", ["def broken(:", "raise RuntimeError('at import')", "import module_that_is_not_there"])
-def test_a_module_that_fails_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import os\ndef broken(:", 2),
+        ("\n\nraise RuntimeError('at import')", 3),
+        ("import module_that_is_not_there", 1),
+        ("import json\ndef deep():\n    json.loads('{')\ndeep()", 3),
+    ],
+)
+def test_a_module_that_fails_is_an_error_that_names_its_line(tmp_path: Path, text: str, line: int) -> None:
     with pytest.raises(UsageError, match="the handler module fails") as caught:
         Registry.from_settings(written(tmp_path, export=text))
-    assert caught.value.place == str(tmp_path / "handlers" / "export.py")
+    assert caught.value.place == f"{tmp_path / 'handlers' / 'export.py'}:{line}"
 
 
 def test_two_handlers_for_one_kind_are_an_error(tmp_path: Path) -> None:
@@ -143,8 +152,9 @@ def test_two_handlers_for_one_kind_are_an_error(tmp_path: Path) -> None:
 def test_a_module_that_is_missing_is_told(tmp_path: Path) -> None:
     settings = written(tmp_path)
     (tmp_path / "handlers" / "export.py").unlink()
-    with pytest.raises(UsageError, match="no such handler module"):
+    with pytest.raises(Misplaced, match=r"jobs.export.handler: there is no file .*export.py") as caught:
         Registry.from_settings(settings)
+    assert (caught.value.table, caught.value.key) == ("jobs.export", "handler")
 
 
 def test_a_program_that_cannot_be_executed_is_told_with_what_to_do(tmp_path: Path) -> None:
@@ -159,7 +169,7 @@ def test_a_program_that_cannot_be_executed_is_told_with_what_to_do(tmp_path: Pat
 @pytest.mark.parametrize("name", ["handlers/" + "x" * 300, "handlers/" + "x" * 300 + ".py", "handlers/export.py/below"])
 def test_a_handler_that_cannot_even_be_looked_at_is_told(name: str, tmp_path: Path) -> None:
     settings = written(tmp_path, f'[jobs.a]\nhandler = "{name}"\n')
-    with pytest.raises(UsageError, match=r"no executable file|no such handler module"):
+    with pytest.raises(Misplaced, match="there is no file"):
         Registry.from_settings(settings)
 
 

@@ -149,17 +149,26 @@ def test_tables_that_are_no_tables_are_an_error_and_no_crash(document: dict[str,
 
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
     plan = tmp_path / "cron2queue.toml"
-    plan.write_text("[jobs\n")
-    with pytest.raises(UsageError) as caught:
+    plan.write_text("[jobs.a]\n[jobs\n")
+    with pytest.raises(UsageError, match="not TOML") as caught:
+        read_settings(plan)
+    assert caught.value.place == f"{plan}:2:6"
+    plan.write_text("a = 1\nb = [")
+    with pytest.raises(UsageError, match="end of document") as caught:
+        read_settings(plan)
+    assert caught.value.place == str(plan)
+    plan.write_text("a = " + "[" * 5000)
+    with pytest.raises(UsageError, match="nested too deeply") as caught:
         read_settings(plan)
     assert caught.value.place == str(plan)
 
 
 def test_a_file_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     plan = tmp_path / "cron2queue.toml"
-    plan.write_bytes(b"a = '\xff'")
-    with pytest.raises(UsageError, match="not TOML"):
+    plan.write_bytes(b"a = 1\nb = '\xff'")
+    with pytest.raises(UsageError, match="not UTF-8") as caught:
         read_settings(plan)
+    assert caught.value.place == f"{plan}:2:6"
 
 
 def test_a_file_that_is_missing_is_an_input_error(tmp_path: Path) -> None:
@@ -188,6 +197,9 @@ def test_defaults_are_known_by_the_key_as_it_is_written() -> None:
         ("format-version = 1\n\n[hoks.pager]\ncommand = ['x']\n", 3),
         ("[project]\n[[queus]]\n", 2),
         ("formatversion = 1\n", 1),
+        ("[project]\nname = 'a'\ndatabase = 'oracle://app:hunter2@db/x'\n", 3),
+        ("[project]\nprefix = 'c2q;'\n", 2),
+        ("[jobs.a]\ncommand = 'x'\ndecision = 'qeue'\n", 3),
         ("[project]\n\n[alert.queues]\nmail = 1\n", 3),
     ],
 )
@@ -196,12 +208,13 @@ def test_a_mistake_in_the_plan_is_told_with_its_line(tmp_path: Path, text: str, 
     with pytest.raises(UsageError) as caught:
         read_settings(tmp_path / "cron2queue.toml")
     assert caught.value.place == f"{tmp_path / 'cron2queue.toml'}:{line}"
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_word_that_is_not_known_gets_the_nearest_all_of_them_or_that_there_is_none() -> None:
     assert did_you_mean("timout", frozenset({"timeout", "grace"})) == "did you mean 'timeout'?"
     assert did_you_mean("zzz", frozenset({"timeout", "grace"})) == "known are grace, timeout"
-    assert did_you_mean("zzz", frozenset()) == "there is none"
+    assert did_you_mean("zzz", frozenset()) == "the plan names none"
 
 
 @pytest.mark.parametrize(

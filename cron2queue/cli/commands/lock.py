@@ -27,7 +27,7 @@ def run(
     scope: ScopeOption = "host",
     folder: Folder = None,
     database: given.Database = None,
-    plan: given.PlanFile = Path("cron2queue.toml"),
+    plan: given.PlanFile = None,
     textfile: Textfile = None,
 ) -> None:
     """Run a command while a lock is held. Ends with the command's own status.

@@ -20,7 +20,10 @@ FAMILIES: Final[Mapping[str, str]] = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
 }
-_EXAMPLES = "sqlite:///jobs.db, mysql+pymysql://user@host/name, postgresql+psycopg://user@host/name"
+_REMEDY = (
+    "write it (--database, CRON2QUEUE_DATABASE_URL or `database` in the plan) like"
+    " sqlite:///jobs.db, mysql+pymysql://user@host/name, postgresql+psycopg://user@host/name"
+)
 
 
 class Address(Record):
@@ -50,7 +53,7 @@ def parse(url: str) -> Address:
     scheme, colon, rest = url.partition("://")
     family = FAMILIES.get(scheme.split("+")[0].lower())
     if not colon or family is None:
-        raise UsageError("this is not the URL of a database that can hold jobs", remedy=f"write it like {_EXAMPLES}")
+        raise UsageError("this is not the URL of a database that can hold jobs", remedy=_REMEDY)
     if family == "sqlite":
         path, _, query = rest.partition("?")
         return Address(family=family, database=_sqlite_file(path), options=_options(query))
@@ -60,7 +63,7 @@ def parse(url: str) -> Address:
 def _sqlite_file(path: str) -> str:
     """`sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://` in memory."""
     if path and not path.startswith("/"):
-        raise UsageError("a SQLite URL has three slashes, or four before an absolute path", remedy=f"write it like {_EXAMPLES}")
+        raise UsageError("a SQLite URL has three slashes, or four before an absolute path", remedy=_REMEDY)
     name = path[1:]
     if "%" in name:
         from urllib.parse import unquote
@@ -84,7 +87,7 @@ def _server(family: str, url: str) -> Address:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise UsageError("the port or host of the database URL cannot be read", remedy=f"write it like {_EXAMPLES}") from None
+        raise UsageError("the port or host of the database URL cannot be read", remedy=_REMEDY) from None
     return Address(
         family=family,
         host=unquote(parts.hostname) if parts.hostname else None,

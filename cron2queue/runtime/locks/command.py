@@ -36,6 +36,7 @@ def perform(
 ) -> int:
     """Run the command under the lock; its status. Raises what run_locked raises, and UsageError.
 
+    Without a `plan`, the one in this folder is read if there is one; what was named is never passed over.
     `textfile` gets the counts of all locks of the folder afterwards, whether the command was run or not.
     """
     open_closed_streams()
@@ -44,7 +45,7 @@ def perform(
     for word, words in ((policy, Policy), (scope, Scope)):
         if word not in tuple(words):
             raise UsageError(f"{word!r} is none of {', '.join(words)}", remedy=f"write {' or '.join(words)}")
-    project = read_settings(plan).project if plan is not None and os.path.isfile(plan) else ProjectSettings()
+    project = _project(plan)
     logging.getLogger("cron2queue.lock").addHandler(logging.NullHandler())
     place = lock_folder(folder, os.environ, project.lock_folder)
     try:
@@ -64,6 +65,12 @@ def perform(
             write_textfile(textfile, place)
 
 
+def _project(plan: Path | None) -> ProjectSettings:
+    if plan is None and os.path.isfile(PLAN_NAME):
+        plan = Path(PLAN_NAME)
+    return ProjectSettings() if plan is None else read_settings(plan).project
+
+
 def main(arguments: list[str]) -> int:
     """The lean twin: `python -m cron2queue.runtime lock NAME [options] -- COMMAND`."""
     parser = argparse.ArgumentParser(prog="python -m cron2queue.runtime lock", description="One run at a time.")
@@ -73,7 +80,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--database", metavar="URL")
     parser.add_argument("--textfile", type=Path, metavar="FILE")
-    parser.add_argument("--plan", type=Path, default=Path(PLAN_NAME))
+    parser.add_argument("--plan", type=Path)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     read = parser.parse_args(arguments[:end])
     return perform(

@@ -11,12 +11,14 @@ import pwd
 import signal
 import socket
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cron2queue.errors import Cron2QueueError
 from cron2queue.runtime.handlers import HandlerOptions, Registry
+from cron2queue.runtime.plan_tables import placed
 from cron2queue.runtime.settings import Settings, read_settings
 from cron2queue.runtime.worker import child, proctree
 from cron2queue.runtime.worker.wire import BlockingChannel, Inbox, encoded
@@ -32,7 +34,8 @@ def load_registry(plan: Path | None, modules: list[str]) -> Registry:
 
         project = replace(settings.project, handlers=(*settings.project.handlers, *modules))
         settings = replace(settings, project=project)
-    return Registry.from_settings(settings, user=_user_name())
+    with nullcontext() if plan is None else placed(plan):
+        return Registry.from_settings(settings, user=_user_name())
 
 
 def _user_name() -> str:

@@ -162,7 +162,7 @@ def test_output_is_kept_as_head_and_tail_with_secrets_masked(sqlite_bench: Workb
 def test_an_executable_that_is_missing_stops_the_worker_at_its_start(sqlite_bench: Workbench) -> None:
     sqlite_bench.write("cron2queue.toml", '[jobs.export]\nhandler = "handlers/none"\n')
     assert sqlite_bench.drain() == 2
-    assert "jobs.export.handler is no executable file" in sqlite_bench.log()
+    assert "cron2queue.toml:2: jobs.export.handler: there is no file" in sqlite_bench.log()
 
 
 def test_a_program_that_vanished_after_the_start_could_not_start(sqlite_bench: Workbench) -> None:
