@@ -256,10 +256,10 @@ class Ranking:
         self._numbered: dict[tuple[float, ...], list[Verdict]] = {}
         self._rest: dict[Decision, list[Verdict]] = {decision: [] for decision in _REST}
 
-    def add(self, subject: Subject, file: CrontabFile, verdict: Verdict, findings: Sequence[Finding]) -> None:
-        """One more, in reading order."""
+    def add(self, subject: Subject, file: CrontabFile, verdict: Verdict, *, broken: bool) -> None:
+        """One more, in reading order; `broken`: it does not do its work today."""
         if verdict.decision in _NUMBERED:
-            pain = _pain(subject, file, verdict, _broken(findings) is not None)
+            pain = _pain(subject, file, verdict, broken)
             self._numbered.setdefault(pain, []).append(verdict)
         else:
             self._rest[verdict.decision].append(verdict)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from cron2queue.analyser.invocations import Invocation, main_invocation
@@ -124,6 +125,7 @@ def _task(invocation: Invocation) -> str:
     return " ".join(parts)
 
 
+@lru_cache(maxsize=1024)
 def job_name(command: str) -> str:
     """The name of the job that a command line is, not yet unique; it stands in file names and metrics, so without secrets."""
     main = main_invocation(command)

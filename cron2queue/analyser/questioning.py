@@ -1,20 +1,20 @@
 """Asks all rules: first those that look at the whole, then, entry by entry, those that look at one, and judges it at once.
 
-Everything that is read from one command line is then read while it is at hand, which is what makes a fleet affordable.
+Entries with equal commands come together: everything that is read from one command line is then read while it is at hand,
+which is what makes a fleet affordable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.faults import is_broken
 from cron2queue.analyser.finding import EntryId, Finding, NotJudged
 from cron2queue.analyser.folding import folded
 from cron2queue.analyser.judging import Ranking, verdict_of
-from cron2queue.analyser.naming import Names, job_name
+from cron2queue.analyser.naming import Names
 from cron2queue.analyser.registry import all_rules
 from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject, stands_in_crontab
 from cron2queue.analyser.verdicts import Decision
@@ -81,23 +81,47 @@ def _entry_by_entry(
     rules: Sequence[EntryRule], subject: Subject, silence: Silence, findings: list[Finding], progress: Progress
 ) -> tuple[tuple[Verdict, ...], frozenset[EntryId]]:
     """The verdicts in order, and the entries that are to be repaired or switched off."""
-    by_code = {rule.code: rule for rule in rules}
-    by_dialect = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
-    before, names, ranking, faulty = _standing(findings), Names(), Ranking(), set[EntryId]()
-    done = 0
-    for file, entries in groupby(subject.entries, key=itemgetter(0)):
+    look = _Look(rules, subject, silence, _standing(findings))
+    for done, at in enumerate(subject.by_command()):
         progress(done, len(subject.entries))
-        done += len(file.entries)
+        look.judge(at)
+    by_code, ranking, faulty = {rule.code: rule for rule in rules}, Ranking(), set[EntryId]()
+    for _, places in groupby(range(len(subject.entries)), key=lambda at: id(subject.entries[at][0])):
         of_file: list[Finding] = []
-        for _, entry in entries:
-            ours_to_ask = by_dialect[file.dialect] if stands_in_crontab(file, entry) else ()
-            new = [silence.mark(found) for rule in ours_to_ask for found in rule.look(subject, file, entry)]
-            of_file += new
-            ours = [*before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
-            name = names.unique(subject.declared(file, entry).name or job_name(entry.command))
-            verdict = verdict_of(subject, file, entry, name, ours)
-            ranking.add(subject, file, verdict, ours)
-            if verdict.decision in (Decision.FIX, Decision.DROP) or any(is_broken(found) for found in ours):
+        for at in places:
+            found, verdict, broken = look.judged.pop(at)
+            of_file += found
+            ranking.add(subject, subject.entries[at][0], verdict, broken=broken)
+            if broken or verdict.decision in (Decision.FIX, Decision.DROP):
                 faulty.add(verdict.entry_id)
         findings += folded(by_code, of_file)
     return ranking.ordered(), frozenset(faulty)
+
+
+class _Look:
+    """Looks at single entries, in any order; what it found of each is kept by the entry's place."""
+
+    def __init__(
+        self, rules: Sequence[EntryRule], subject: Subject, silence: Silence, before: Mapping[EntryId, list[Finding]]
+    ) -> None:
+        self._subject, self._silence, self._before = subject, silence, before
+        self._rules = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
+        self._names = _unique_names(subject)
+        self.judged: dict[int, tuple[Sequence[Finding], Verdict, bool]] = {}
+
+    def judge(self, at: int) -> None:
+        """Ask all rules of the entry at this place, and judge it by all that is found there."""
+        subject, mark = self._subject, self._silence.mark
+        file, entry = subject.entries[at]
+        asked = self._rules[file.dialect] if stands_in_crontab(file, entry) else ()
+        new = [mark(found) for rule in asked for found in rule.look(subject, file, entry)]
+        standing = [*self._before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
+        verdict = verdict_of(subject, file, entry, self._names[at], standing)
+        self.judged[at] = new or (), verdict, any(map(is_broken, standing))
+
+
+def _unique_names(subject: Subject) -> list[str]:
+    """For each entry the name of its job: what a person said, else what its command tells."""
+    names = Names()
+    told = zip(subject.entries, subject.job_names(), strict=True)
+    return [names.unique(subject.declared(file, entry).name or name) for (file, entry), name in told]

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.daemons import DAEMONS
 from cron2queue.analyser.examples import example_of, files_of, subject_of
 from cron2queue.analyser.finding import Confidence, Finding, Severity
@@ -28,6 +29,13 @@ def cases(which: str) -> list[object]:
         for rule in RULES
         for at, example in enumerate(getattr(rule, which))
     ]
+
+
+@pytest.mark.parametrize(("rule", "example"), cases("bad"))
+def test_an_answer_does_not_depend_on_what_is_still_remembered_of_the_command(rule: Rule, example: str | Example) -> None:
+    found = findings_of(rule, example)
+    read_command.cache_clear()
+    assert findings_of(rule, example) == found
 
 
 @pytest.mark.parametrize(("rule", "example"), cases("bad"))

@@ -67,7 +67,7 @@ class ErrorsThrownAway(EntryRule):
             return
         main = main_invocation(entry.command)
         for each in read_command(entry.command).top:
-            if each.words and (main is None or (each is not main.simple and not main.inner)):
+            if each.words and (main is None or (each != main.simple and not main.inner)):
                 continue
             at = _blind(each, dash=runs_in_dash(file, entry))
             if at is not None:
