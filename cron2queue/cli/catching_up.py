@@ -20,12 +20,13 @@ from cron2queue.runtime.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaughtUp:
-    """What was done for one entry: ticks that were missed, and the jobs that were made for some of them."""
+    """What was done for one entry: ticks that were missed, jobs made for some of them, and how many another made."""
 
     name: str
     policy: Missed
     missed: int
     jobs: tuple[str, ...]
+    known: int
 
 
 def catch_up(operation: Operation, format: str) -> None:
@@ -46,13 +47,14 @@ def _caught_up(operation: Operation, store: Store, job: JobSettings, now: dateti
     found = missing(operation, store, job, now)
     if not found.missed:
         return None
-    answers = [store.tick(tick, job_of(job)) for tick in found.wanted]
-    made = tuple(each.enqueued.public_id for each in answers if each.enqueued is not None)
-    return CaughtUp(name=job.name, policy=job.missed, missed=found.missed, jobs=made)
+    answers = [ticked.enqueued for tick in found.wanted if (ticked := store.tick(tick, job_of(job))).enqueued is not None]
+    made = tuple(each.public_id for each in answers if not each.duplicate)
+    return CaughtUp(name=job.name, policy=job.missed, missed=found.missed, jobs=made, known=len(answers) - len(made))
 
 
 def _sentence(done: CaughtUp) -> str:
     what = f"{plural(len(done.jobs), 'job')} enqueued" if done.jobs else "none enqueued"
+    what += f", {done.known} by another" if done.known else ""
     return f"{shown(done.name)}: {plural(done.missed, 'tick')} missed, {what} (missed = {done.policy})"
 
 

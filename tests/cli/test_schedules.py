@@ -104,6 +104,17 @@ def test_two_hosts_with_one_crontab_make_one_job(database: Database, tmp_path: P
     assert database.value("SELECT COUNT(DISTINCT job_key) FROM {jobs}") == database.value("SELECT COUNT(*) FROM {jobs}")
 
 
+def test_who_catches_up_at_the_same_time_counts_the_jobs_of_another_as_such(database: Database, tmp_path: Path) -> None:
+    path = plan(tmp_path, entry("often", missed="all", schedule="0 0 * * *", more="missed-limit = 3\n"))
+    ticked(database, "often", timedelta(days=5))
+    before = database.value("SELECT last_nominal FROM {ticks}")
+    (first,) = catch_up(database, path).json["entries"]
+    database.change("UPDATE {ticks} SET last_nominal = ?", (before,))  # as one sees it that has looked at the same time
+    again = run("jobs", "catch-up", "--plan", path, "--database", database.url).out
+    assert len(first["jobs"]) == database.value("SELECT COUNT(*) FROM {jobs}") == 3
+    assert "none enqueued, 3 by another" in again
+
+
 def test_each_host_is_missed_for_itself_where_each_has_its_own(sqlite_database: Database, tmp_path: Path) -> None:
     path = plan(tmp_path, entry("often", missed="skip", scope="host"))
     here = socket.gethostname()
