@@ -177,6 +177,8 @@ class Backend:
     passing_locks: ClassVar[str] = ""  # appended to a SELECT of rows to change, it locks them and leaves out what others hold
     take_is_single: ClassVar[bool] = False  # take() is one statement: it needs no transaction around it
 
+    finish_is_single: ClassVar[bool] = False  # finish() likewise
+
     def lock_jobs(self, session: Session, ids: Sequence[int]) -> None:
         """Before several statements that change these jobs: take them in one order, that two never wait in a circle.
 

@@ -101,6 +101,7 @@ class PostgresqlBackend(SkipLockedBackend):
     lease_of_claim: ClassVar[str] = "CAST(? AS TEXT) || id"
     insert_is_single: ClassVar[bool] = True
     take_is_single: ClassVar[bool] = True
+    finish_is_single: ClassVar[bool] = True
 
     def insert(self, session: Session, rows: Sequence[Row], *, certain: bool = False) -> list[int | None]:
         """All rows in one statement of fixed length, in their order; a unique index skips its row."""

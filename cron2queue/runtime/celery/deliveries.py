@@ -107,7 +107,5 @@ class DeliveryPump(Pump):
     def _act(self) -> None:
         super()._act()
         assert isinstance(self.store, DeliveredStore)
-        held = {each.job.lease.token for each in self.crew.assignments()}
-        held |= {each.job.lease.token for each in self.waiting}
-        if self.store.deliveries.end(held):
+        if self.store.deliveries.end(self.held()):
             self.control.wake_warden()

@@ -29,6 +29,7 @@ from cron2queue.runtime.worker.fence import Fence
 from cron2queue.runtime.worker.lanes import lanes_for
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import WorkerOptions
+from cron2queue.runtime.worker.settlers import connections
 from cron2queue.runtime.worker.supervisor import apply_limits
 from cron2queue.runtime.worker.upkeeper import Upkeeper
 from cron2queue.runtime.worker.warden import Warden
@@ -135,7 +136,7 @@ def _assembled(options: WorkerOptions, nursery: Nursery) -> tuple[DeliveryPump, 
         queues=list(options.queues),
     )
     with closing(_store(options, tally)) as store:
-        store.refuse_unsafe(connections_needed=2 + options.children)
+        store.refuse_unsafe(connections_needed=2 + options.children + connections(nursery.kinds.values()))
         apply_limits(store, options.limits.values())
         store.register_worker(info)
     delivered = DeliveredStore.open(options.database, prefix=options.prefix)

@@ -141,7 +141,8 @@ class Sessions:
 
     def drop(self, session: Session) -> None:
         """Close one connection, whatever state it is in."""
-        self._mine = [each for each in self._mine if each[1] is not session]
+        for mine in [each for each in self._mine if each[1] is session]:
+            self._mine.remove(mine)  # in place: another thread may be adding its own
         for thread, held in list(self._held.items()):
             if held[1] is session:
                 del self._held[thread]

@@ -156,6 +156,13 @@ def settle(
     return [each.job.id in held for each in settlements]
 
 
+def is_one_statement(settlements: Sequence[Settlement], backend: Backend, controls: Controls) -> bool:
+    """Whether nothing but `finish` of one job is to be done: then there need be no transaction around it."""
+    if not backend.finish_is_single or len(settlements) != 1 or controls.limits:
+        return False
+    return settlements[0].job.ordering_key is None and not _told_apart(settlements)[1]
+
+
 def _told_apart(settlements: Sequence[Settlement]) -> tuple[dict[tuple[str, str], list[Plain]], Sequence[Settlement]]:
     """Those that ended well and have nothing to say, which are most, by their claim and worker; and all others."""
     plain: dict[tuple[str, str], list[Plain]] = {}

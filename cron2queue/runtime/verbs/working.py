@@ -74,7 +74,10 @@ class WorkerVerbs(Desk):
             return []
         backend = self.backend
         try:
-            held = self.with_controls(lambda session, controls: settling.settle(session, backend, controls, settlements))
+            single = settling.is_one_statement(settlements, backend, self.controls())
+            held = self.with_controls(
+                lambda session, controls: settling.settle(session, backend, controls, settlements), single=single
+            )
         except StatementFailed:
             return [self._settle_somehow(each) for each in settlements]
         self.tally.settled(settlements, held)

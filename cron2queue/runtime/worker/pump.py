@@ -3,7 +3,7 @@
 import logging
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,13 +21,14 @@ from cron2queue.runtime.worker.lanes import Lane, Mode
 from cron2queue.runtime.worker.looks import has_work
 from cron2queue.runtime.worker.nursery import TemplateFailed
 from cron2queue.runtime.worker.options import WorkerOptions
+from cron2queue.runtime.worker.settlers import Settlers
 from cron2queue.runtime.worker.slots import Slot
 from cron2queue.runtime.worker.telling import tell
+from cron2queue.runtime.worker.unwritten import Unwritten
 
 log = logging.getLogger("cron2queue.worker")
 
 _CLOCK_SECONDS = 0.002  # the database's clock decides when a job is due; ask it a moment later than by ours
-_MOST_IN_ONE_COMMIT = 200
 _LONGEST_PAUSE = 5.0
 _EARLY_SECONDS = 0.005  # so long after a write its commit is there; who knows of the commit sends a datagram behind it
 
@@ -46,17 +47,17 @@ class Pump:
     hints: list[Hint] = field(default_factory=list)
     poll: select.poll = field(default_factory=select.poll)
     handlers: dict[int, Callable[[], None]] = field(default_factory=dict)
-    waiting: list[Settlement] = field(default_factory=list)
+    waiting: Unwritten = field(default_factory=Unwritten)
     completed: list[Settlement] = field(default_factory=list)
-    waiting_since: float = 0.0
-    strict_waiting: bool = False
     next_lane: int = 0
     pause_until: float = 0.0
     failures: int = 0
     reconcile_at: float = 0.0
     endings: Endings = field(init=False)
+    settlers: Settlers = field(init=False)
 
     def __post_init__(self) -> None:
+        self.settlers = Settlers(self.store, one_writer=self.control.one_writer)
         self.endings = Endings(
             crew=self.crew,
             lanes=self.lanes,
@@ -127,14 +128,14 @@ class Pump:
         if self.completed:
             times.append(self.pause_until)
         if not self.control.stopping:
-            times += [max(lane.next_look, self.pause_until) for lane in self.lanes if self.crew.room(lane)]
+            times += [max(lane.next_look, self.pause_until) for lane in self.lanes if self._room(lane)]
         return max(0, int((min(times) - now) * 1000 + 0.999))
 
     def _settle_due(self) -> float:
         """At once, unless further answers of short jobs are on their way."""
-        if self.strict_waiting or len(self.waiting) >= self.options.group or not self._group_at_work():
+        if self.waiting.alone or len(self.waiting.group) >= self.options.group or not self._group_at_work():
             return 0.0
-        return self.waiting_since + self.options.timing.settle
+        return self.waiting.since + self.options.timing.settle
 
     def _group_at_work(self) -> bool:
         return any(len(slot.assigned) > 1 for slot in self.crew.slots if not slot.threads)
@@ -156,11 +157,11 @@ class Pump:
     def _settle_and_claim(self, now: float) -> None:
         lanes = self._hungry(now)
         due = bool(self.waiting) and now >= self._settle_due()
-        if lanes:
-            self._claim_in(lanes[0], settle=bool(self.waiting))
-            for lane in lanes[1:]:
-                self._claim_in(lane, settle=bool(self.waiting))
-        elif due:
+        for lane in lanes:
+            self._claim_in(lane)
+        if self.waiting.alone:
+            self._settle_each()
+        elif due and not lanes:
             self._settle()
 
     def _hungry(self, now: float) -> list[Lane]:
@@ -170,14 +171,19 @@ class Pump:
         self.next_lane = (self.next_lane + 1) % max(1, count)
         turned = self.lanes[self.next_lane :] + self.lanes[: self.next_lane]
         eager = bool(self.waiting) and now >= self._settle_due()  # a commit is due anyway: claim with it
-        return [lane for lane in turned if (eager or now >= lane.next_look) and self.crew.room(lane)]
+        return [lane for lane in turned if (eager or now >= lane.next_look) and self._room(lane)]
 
-    def _claim_in(self, lane: Lane, *, settle: bool) -> None:
-        wanted = self.crew.room(lane)
+    def _room(self, lane: Lane) -> int:
+        """How many jobs to claim. Who has a commit for each end can run faster than it can write, and must not run ahead."""
+        if lane.mode is Mode.GROUP and len(self.waiting.alone) >= self.options.group:
+            return 0
+        return self.crew.room(lane)
+
+    def _claim_in(self, lane: Lane) -> None:
+        wanted = self._room(lane)
         if not wanted:
             return
-        batch = self._batch() if settle else []
-        jobs = self._ask(lane, wanted, batch)
+        jobs = self._ask(lane, wanted, self.waiting.for_one_commit())
         lane.looked(len(jobs), wanted, time.monotonic(), self.options.timing, self.random)
         if jobs and (self.control.stopping or self.control.is_fenced()):  # while the claim was under way
             self._give_back(jobs)
@@ -275,28 +281,34 @@ class Pump:
         self.control.slots_changed(self.crew.slots)
 
     def _finished(self, settlement: Settlement, *, strict: bool, shortage: bool) -> None:
-        if not self.waiting:
-            self.waiting_since = time.monotonic()
-        self.waiting.append(settlement)
-        self.strict_waiting = self.strict_waiting or strict
+        self.waiting.add(settlement, strict=strict)
         if shortage:
             self._pause(1.0)
 
-    def _batch(self) -> list[Settlement]:
-        return self.waiting[: 1 if self.strict_waiting else _MOST_IN_ONE_COMMIT]
-
     def _settle(self) -> None:
-        batch = self._batch()
+        batch = self.waiting.for_one_commit()
         self.control.pump_turned()
         with self.control.database_turn:
             held = self.store.settle(batch)
         self._settled(batch, held)
 
+    def _settle_each(self) -> None:
+        batch = self.waiting.for_a_commit_each()
+        self.control.pump_turned()
+        with self.control.database_turn:
+            answers = self.settlers.settle(batch)
+        troubles = {number: each for number, each in enumerate(answers) if isinstance(each, Exception)}
+        self.waiting.written_each(batch, still=[batch[number] for number in troubles])
+        self._tell((each, held) for each, held in zip(batch, answers, strict=True) if isinstance(held, bool))
+        for trouble in troubles.values():
+            raise trouble
+
     def _settled(self, batch: list[Settlement], held: list[bool]) -> None:
-        del self.waiting[: len(batch)]
-        self.waiting_since = time.monotonic()
-        self.strict_waiting = self.strict_waiting and bool(self.waiting)
-        for settlement, kept in zip(batch, held, strict=True):
+        self.waiting.written(batch)
+        self._tell(zip(batch, held, strict=True))
+
+    def _tell(self, ends: Iterable[tuple[Settlement, bool]]) -> None:
+        for settlement, kept in ends:
             if kept and settlement.retry_delay is not None:
                 self.control.expect_due(time.monotonic() + settlement.retry_delay + _CLOCK_SECONDS)
             if kept:
@@ -321,13 +333,15 @@ class Pump:
 
     def reconcile(self) -> None:
         """Give back what the table says is ours and nobody here knows of: a claim whose answer was lost."""
-        held = {each.job.lease.token for each in self.crew.assignments()}
-        held |= {each.job.lease.token for each in self.waiting}
         with self.control.database_turn:
-            given_back = self.store.reconcile(self.worker, held)
+            given_back = self.store.reconcile(self.worker, self.held())
         self.reconcile_at = time.monotonic() + self.options.timing.reconcile
         if given_back:
             log.warning("gave back %d jobs that no child had", given_back)
+
+    def held(self) -> set[str]:
+        """The leases of all jobs that are in hand: with a child, or with their end still to be written."""
+        return {each.job.lease.token for each in self.crew.assignments()}.union(self.waiting.tokens())
 
     def _write_progress(self) -> None:
         if not self.control.progress_is_due():

@@ -37,6 +37,7 @@ from cron2queue.runtime.worker.notify import ServiceManager
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import WorkerOptions
 from cron2queue.runtime.worker.pump import Pump
+from cron2queue.runtime.worker.settlers import connections
 from cron2queue.runtime.worker.upkeeper import Upkeeper
 from cron2queue.runtime.worker.warden import Warden
 
@@ -88,7 +89,7 @@ class Supervisor:
             log.warning("the job %s is not served here: %s", name, reason)
         info = self._info(nursery)
         with closing(self._store()) as store:
-            store.refuse_unsafe(connections_needed=3 + self.options.children)
+            store.refuse_unsafe(connections_needed=3 + self.options.children + connections(nursery.kinds.values()))
             apply_limits(store, self.options.limits.values())
             store.register_worker(info)
         parts = self._assemble(nursery, info)

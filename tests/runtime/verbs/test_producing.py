@@ -1,11 +1,10 @@
 """What producers cost a database: statements and round trips, as the database itself, or the line to it, counts them."""
 
-import tempfile
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from databases import SERVERS, Database, open_database
+from waits import asked, questions
 
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.innodb import InnodbBackend
@@ -15,34 +14,6 @@ from cron2queue.runtime.store import Store
 
 def mail(**fields: Any) -> NewJob:
     return NewJob(kind="mail", **fields)
-
-
-def asked(store: Store, work: Callable[[], object]) -> int:
-    """How often `work` waits for the database: statements, with BEGIN and COMMIT among them."""
-    raw = store.sessions.current().raw
-    if store.driver.family == "sqlite":
-        seen: list[str] = []
-        raw.set_trace_callback(seen.append)
-        work()
-        raw.set_trace_callback(None)
-        return len(seen)
-    if store.driver.family == "postgresql":
-        with tempfile.TemporaryFile("w+") as log:
-            raw.pgconn.trace(log.fileno())
-            work()
-            raw.pgconn.untrace()
-            log.seek(0)
-            sent = [line.split("\t")[1:4] for line in log]
-        return sum(len(each) == 3 and each[0] == "F" and each[2].strip() in ("Sync", "Query") for each in sent)
-    before = _questions(raw)
-    work()
-    return _questions(raw) - before - 1
-
-
-def _questions(raw: Any) -> int:
-    with raw.cursor() as cursor:
-        cursor.execute("SHOW SESSION STATUS LIKE 'Questions'")
-        return int(cursor.fetchone()[1])
 
 
 @pytest.fixture
@@ -64,7 +35,7 @@ def test_a_process_that_enqueues_one_job_waits_eight_times(name: str, tmp_path: 
     database = open_database(name, tmp_path)
     store = database.store()
     store.enqueue(mail())
-    assert _questions(store.sessions.current().raw) - 1 == 8
+    assert questions(store.sessions.current().raw) - 1 == 8
     database.close()
 
 

@@ -492,15 +492,6 @@ def short(job):
     assert all(sqlite_bench.job(job)["crashes"] == 0 for number, job in enumerate(jobs) if number != 9)
 
 
-def test_of_a_strict_kind_each_end_is_a_commit_of_its_own(sqlite_bench: Workbench) -> None:
-    sqlite_bench.python("careful", strict=True, short=True)
-    sqlite_bench.handlers('@handler("careful")\ndef careful(job): pass\n')
-    for number in range(30):
-        sqlite_bench.enqueue("careful", key=str(number))
-    assert sqlite_bench.drain() == 0
-    assert sqlite_bench.states() == {"succeeded": 30}
-
-
 def test_a_kind_that_this_worker_does_not_know_stays_for_one_that_does(bench: Workbench) -> None:
     bench.python("known")
     bench.handlers('@handler("known")\ndef known(job): pass\n')
