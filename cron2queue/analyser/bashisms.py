@@ -12,11 +12,18 @@ from cron2queue.expressions import regex
 from cron2queue.record import Record
 
 _SUSPECT = regex(
-    r"\[\[|&>|>&|<<<|[<>]\(|\|&|==|RANDOM|\{[^{}\s]*(?:\.\.|,)|\$\{[!\w]|\(\(|=\(|pipefail|\b(?:echo|export|read|printf|wait)\s+-"
+    r"\[\[|&>|>&|<<<|[<>]\(|\|&|==|\+=|\$'|RANDOM|HOSTNAME|SECONDS|BASH_SOURCE|UID|\{[^{}\s]*(?:\.\.|,)|\$\{[!\w]|\(\(|=\(|pipefail"
+    r"|\b(?:echo|export|read|printf|wait)\s+-"
     r"|\b(?:source|pushd|popd|dirs|shopt|declare|typeset|let|mapfile|readarray|disown|function|select|local)\b"
 )
-_RANDOM = regex(r"\$(?:RANDOM\b|\{RANDOM\}|\(\([^)]*\bRANDOM\b)")
-_EXPANSION = regex(r"\$\{(?:!\w|\w+(?:\^|,|/|:\d|@))")
+# A variable that dash does not set: within $((...)) without a $ it counts as 0, with one it leaves a gap.
+_COUNTED = regex(r"\$\(\((?:[^)$]|\$(?!RANDOM))*?\bRANDOM\b")
+_GAP = regex(r"\$\(\([^)]*\$\{?RANDOM\b")
+_UNSET = regex(
+    r"\$(?:\{(?P<braced>RANDOM|HOSTNAME|SECONDS|BASH_SOURCE|E?UID)\}|(?P<plain>RANDOM|HOSTNAME|SECONDS|BASH_SOURCE|E?UID)\b)"
+)
+_EXPANSION = regex(r"\$\{(?:!\w|\w+(?:\^|,|/|:[\d $(]|@))")
+_APPENDED = regex(r"[A-Za-z_]\w*\+=")
 _BRACES = regex(r"(?<!\$)\{(?:-?\d+\.\.-?\d+|[a-z]\.\.[a-z]|[^{}\s'\"$,]*,[^{}\s'\"]*)\}")
 _MISSING_NAMES = "source pushd popd dirs shopt declare typeset let mapfile readarray disown"
 _MISSING = frozenset(_MISSING_NAMES.split())
@@ -34,14 +41,18 @@ class Bashism(Record):
     remedy: str
     start: int
     severity: Severity = Severity.ERROR
+    variable: str | None = None
+    """The variable that bash sets and dash does not; it may be set otherwise."""
 
 
 @lru_cache(maxsize=1024)
-def first_bashism(command: str) -> Bashism | None:
-    """The first such construct outside quotes; None where dash reads the line as bash does."""
+def bashisms(command: str) -> tuple[Bashism, ...]:
+    """Every such construct outside quotes, in order, each kind once; empty where dash reads the line as bash does."""
     if not _SUSPECT.search(command):
-        return None
-    return next((found for each in read_command(command).commands for found in _in(command, each)), None)
+        return ()
+    found = (each for simple in read_command(command).commands for each in _in(command, simple))
+    first = {each.message: each for each in sorted(found, key=lambda each: -each.start)}
+    return tuple(sorted(first.values(), key=lambda each: each.start))
 
 
 def _in(command: str, each: SimpleCommand) -> Iterator[Bashism]:
@@ -52,6 +63,9 @@ def _in(command: str, each: SimpleCommand) -> Iterator[Bashism]:
         yield from _in_builtin(each)
     for word in each.words:
         yield from _in_word(each, word)
+        if command[word.start : word.start + 2] == "$'":
+            message = "dash knows no $'...': it is printed with its $ and its backslashes"
+            yield Bashism(message=message, remedy="use printf", start=word.start, severity=Severity.WARNING)
 
 
 def _in_redirect(command: str, redirect: Redirect) -> Iterator[Bashism]:
@@ -87,6 +101,8 @@ def _in_builtin(each: SimpleCommand) -> Iterator[Bashism]:
         portable = {"source": "write . FILE", "pushd": "use cd", "popd": "use cd", "let": "use $((...))"}.get(first)
         remedy = f"{portable}, or {_BASH}" if portable else _BASH
         yield Bashism(message=f"dash knows no {first}: not found", remedy=remedy, start=each.start)
+    elif _APPENDED.match(first):
+        yield Bashism(message="dash knows no +=: not found", remedy="write NAME=$NAME...", start=each.start)
     elif first in ("function", "select"):
         yield Bashism(message=f"dash knows no {first}: {_SYNTAX}", remedy=_BASH, start=each.start)
     elif first in ("[", "test") and "==" in words:
@@ -105,10 +121,8 @@ def _in_builtin(each: SimpleCommand) -> Iterator[Bashism]:
 
 
 def _in_word(each: SimpleCommand, word: Word) -> Iterator[Bashism]:
-    if word.expands and _RANDOM.search(word.text):
-        remedy = f"use shuf -i 0-600 -n 1, or {_BASH}"
-        message = "dash knows no RANDOM: it counts as 0"
-        yield Bashism(message=message, remedy=remedy, start=word.start, severity=Severity.WARNING)
+    if word.expands:
+        yield from _in_variables(word)
     if word.expands and (found := _EXPANSION.search(word.text)):
         message = f"dash knows no {found.group()}...}}: a bad substitution, nothing runs"
         yield Bashism(message=message, remedy=_BASH, start=word.start)
@@ -116,3 +130,23 @@ def _in_word(each: SimpleCommand, word: Word) -> Iterator[Bashism]:
     if not word.quoted and program not in _OWN_BRACES and (found := _BRACES.search(word.text)):
         message = f"dash expands no braces: {found.group()} is taken as it is written"
         yield Bashism(message=message, remedy=f"write each word out, or {_BASH}", start=word.start, severity=Severity.WARNING)
+
+
+def _in_variables(word: Word) -> Iterator[Bashism]:
+    """Variables that bash sets itself."""
+    random = f"use shuf -i 0-600 -n 1, or {_BASH}"
+    if _GAP.search(word.text):
+        message = "dash knows no RANDOM: $((... $RANDOM ...)) is a syntax error, at which the shell ends"
+        yield Bashism(message=message, remedy=random, start=word.start, variable="RANDOM")
+    elif _COUNTED.search(word.text):
+        yield Bashism(
+            message="dash knows no RANDOM: it counts as 0", remedy=random, start=word.start, severity=Severity.WARNING,
+            variable="RANDOM",
+        )  # fmt: skip
+    elif found := _UNSET.search(word.text):
+        name = found["braced"] or found["plain"]
+        remedy = {"RANDOM": random, "HOSTNAME": "use $(hostname)", "UID": "use $(id -u)", "EUID": "use $(id -u)"}.get(
+            name, _BASH
+        )
+        message = f"dash sets no {name}: it is empty"
+        yield Bashism(message=message, remedy=remedy, start=word.start, severity=Severity.WARNING, variable=name)

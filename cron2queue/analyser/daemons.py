@@ -69,7 +69,9 @@ DAEMONS: dict[str, Daemon] = {
         cron_tz=True,
         random_delay=True,
         tells_failures=True,
+        forced=frozenset(),  # Environment= of a unit counts for more than what User= sets
         dash=True,
+        path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
     ),
     "freebsd": Daemon(
         title="FreeBSD cron",

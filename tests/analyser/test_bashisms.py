@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from cron2queue.analyser.bashisms import first_bashism
+from cron2queue.analyser.bashisms import bashisms
 from cron2queue.analyser.finding import Severity
 
 BROKEN = [
@@ -29,8 +29,21 @@ BROKEN = [
     "cat <<< hello",
     "[ a == a ] || exit 1",
     "test a == a || exit 1",
+    "x=a; x+=b; echo $x",
+    'x=abc; echo "${x: -1}"',
+    "echo $(($RANDOM % 600)); echo after",
+    "echo $((${RANDOM} % 600)); echo after",
 ]
-OTHER = ["echo {1..3}", "echo /b/{x,y}", "echo -e 'a\\tb'", "echo $RANDOM"]
+OTHER = [
+    "echo {1..3}",
+    "echo /b/{x,y}",
+    "echo -e 'a\\tb'",
+    "echo $'a\\tb'",
+    "echo $RANDOM",
+    "echo $((RANDOM % 600))",
+    "echo $HOSTNAME",
+    "echo ${EUID}",
+]
 FINE = [
     "[ -f /etc/passwd ] && echo in",
     ". /etc/profile",
@@ -61,8 +74,7 @@ def ran(shell: str, command: str) -> tuple[int, str]:
 @pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", [*BROKEN, *OTHER])
 def test_what_is_told_is_read_otherwise_by_dash_than_by_bash(command: str) -> None:
-    told = first_bashism(command)
-    assert told is not None
+    told, *_ = bashisms(command)
     assert (told.severity is Severity.ERROR) == (command in BROKEN)
     assert 0 <= told.start < len(command)
     assert "RANDOM" in command or ran("dash", command) != ran("bash", command)
@@ -73,10 +85,20 @@ def test_what_is_told_is_read_otherwise_by_dash_than_by_bash(command: str) -> No
 @pytest.mark.needs("bash")
 @pytest.mark.parametrize("command", FINE)
 def test_what_dash_runs_as_bash_does_is_not_told(command: str) -> None:
-    assert first_bashism(command) is None
+    assert bashisms(command) == ()
     assert ran("dash", command) == ran("bash", command)
 
 
 @pytest.mark.parametrize("command", ["curl -O https://x.example/{a,b}.csv", "jq '.[] | {a,b}' /x", "mongo --eval '{a:1,b:2}'"])
 def test_braces_that_a_program_reads_itself_are_not_told(command: str) -> None:
-    assert first_bashism(command) is None
+    assert bashisms(command) == ()
+
+
+@pytest.mark.parametrize("command", ["echo $((RANDOM % 600))", "echo $((60 + RANDOM % 600))"])
+def test_a_name_in_arithmetic_counts_as_0(command: str) -> None:
+    assert [told.message for told in bashisms(command)] == ["dash knows no RANDOM: it counts as 0"]
+
+
+def test_each_kind_is_told_once_and_in_order() -> None:
+    told = bashisms("[[ -f /a ]] && source /b; [[ -f /c ]] && sleep $((RANDOM % 9)) &> /d")
+    assert [each.start for each in told] == [0, 15, 47, 63]

@@ -8,6 +8,7 @@ from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import days_of_week, ordinals
+from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
@@ -16,7 +17,8 @@ class BothDayFields(EntryRule):
 
     Why it matters
         `0 0 13 * 5` reads like "Friday the 13th", but cron starts it on every 13th and on every Friday. When one of the
-        fields begins with `*`, as in `*/2`, both must fit instead. Each tool that imports the line has its own rule.
+        fields begins with `*`, as in `*/2`, both must fit instead; with systemd-cron they always must, with BusyBox never.
+        Each tool that imports the line has its own rule.
 
     What to do
         Say what you mean with one field, and test the other inside the command:
@@ -46,7 +48,6 @@ class BothDayFields(EntryRule):
             return
         both = not calendar.either_day
         says = f"fires only when it is {days} and {weekdays}" if both else f"fires on {days} AND on every {weekdays}"
-        why = "one day field begins with *, so both must fit" if both else "no day field begins with *, so either is enough"
         yield self.at_entry(
             subject,
             file,
@@ -54,5 +55,5 @@ class BothDayFields(EntryRule):
             says,
             "restrict one day field only, and test the other inside the command",
             severity=Severity.NOTE if both else self.severity,
-            evidence=f"{daemon(file.dialect).title}: {why}",
+            evidence=f"{daemon(file.dialect).title}: {dialect_named(file.dialect).star_rule}",
         )

@@ -14,7 +14,8 @@ class CarriageReturns(Rule):
 
     Why it matters
         `/opt/backup.sh` becomes a program whose name ends in an invisible character, which does not exist; `> /dev/null`
-        fills a file of that strange name. A blank line is a syntax error, for which Debian's cron drops the whole file.
+        fills a file of that strange name. A blank line is a syntax error for the daemons of Vixie's family; Debian's cron
+        drops the whole file for it.
 
     What to do
         `sed -i 's/\\r$//' FILE`, and have the editor or the repository keep Unix line ends.
@@ -43,7 +44,7 @@ class CarriageReturns(Rule):
             if not hit:
                 continue
             entries = [line for line in hit if isinstance(line, Entry)]
-            blank = [line for line in hit if isinstance(line, Malformed) and not line.raw.strip()]
+            blank = [line for line in hit if isinstance(line, Malformed) and not line.raw.strip() and file.dialect != "busybox"]
             said = []
             if entries:
                 said.append(f"{count(len(entries), 'command')} ending in a carriage return")

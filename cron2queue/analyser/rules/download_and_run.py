@@ -12,7 +12,11 @@ _FETCH = ("curl", "wget", "fetch", "lynx", "lwp-request", "GET")
 
 
 def _takes_program_from_stdin(each: Invocation) -> bool:
-    return interpreter(each) is not None and not any(not word.startswith("-") for word in each.words)
+    """It is given no script: nothing but options, or a -s or - that says so."""
+    if interpreter(each) is None:
+        return False
+    first = next((word for word in each.words if word in ("-s", "-") or not word.startswith("-")), "-")
+    return first in ("-s", "-")
 
 
 class DownloadAndRun(EntryRule):
@@ -36,9 +40,11 @@ class DownloadAndRun(EntryRule):
         "0 3 * * * root curl -s https://example.com/update.sh | bash\n",
         "0 3 * * * root wget -q -O - https://example.com/update.php | php\n",
         '0 3 * * * root sh -c "$(curl -fsSL https://example.com/x.sh)"\n',
+        "0 3 * * * root curl -sSL https://example.com/install.sh | bash -s -- stable\n",
     )
     good = (
         "*/5 * * * * www-data curl -s https://example.com/cron.php > /dev/null\n",
+        "0 3 * * * root curl -s https://example.com/list | php /x/import.php\n",
         Example("0 3 * * * root curl -s https://example.com/list | grep -v x > /tmp/list\n"),
     )
 

@@ -43,7 +43,7 @@ class JunkInField(EntryRule):
     good = ("*/5 1-3,7 1,15 jan-mar mon-fri root /opt/a.sh\n", Example("0 0 * * Fri root /opt/a.sh\n"))
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
-        """The first field with something that is neither list, range nor step."""
+        """Each field with something that is neither list, range nor step."""
         calendar = calendar_of(entry)
         if calendar is None or is_template_head(entry.schedule_text):
             return
@@ -60,5 +60,5 @@ class JunkInField(EntryRule):
                     severity=Severity.WARNING if "~" in field else self.severity,
                     evidence="it stops reading where the text no longer fits, and ignores the rest",
                     column=column,
+                    detail=NAMES[index],
                 )
-                return

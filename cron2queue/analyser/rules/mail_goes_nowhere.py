@@ -7,9 +7,9 @@ from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile
-from cron2queue.expressions import regex
 
-_SAFE = regex(r"[A-Za-z0-9][A-Za-z0-9@!:%\-.,_+=/ ]*")
+# safe_p() of do_command.c.
+_SIGNS = {"debian": "@!:%-.,_+=/", "cronie": "@!:%-.,_+"}
 
 
 class MailGoesNowhere(Rule):
@@ -31,6 +31,8 @@ class MailGoesNowhere(Rule):
     confidence = Confidence.PROVEN
     bad = (
         'MAILTO="<ops@example.com>"\n0 3 * * * root /opt/a.sh\n',
+        "MAILTO=ops@example.com, dev@example.com\n0 3 * * * root /opt/a.sh\n",
+        Example("MAILTO=ops/x=1@example.com\n0 3 * * * root /opt/a.sh\n", dialect="cronie"),
         Example("MAILTO=ops@example.com\n0 3 * * * root /opt/a.sh\n", host={"mail": False}),
     )
     good = (
@@ -54,16 +56,27 @@ class MailGoesNowhere(Rule):
                 )
 
     def _unsafe(self, file: CrontabFile) -> Iterator[Finding]:
-        if file.dialect not in ("debian", "cronie"):
+        signs = _SIGNS.get(file.dialect)
+        if signs is None:
             return
         for line in file.assignments:
             if is_template(line.value):
                 continue
-            if line.name == "MAILTO" and line.value and not _SAFE.fullmatch(line.value) and "$" not in line.value:
+            unsafe = _first_unsafe(line.value, signs) if line.name == "MAILTO" and "$" not in line.value else None
+            if unsafe is not None:
+                what = "a blank" if unsafe == " " else "a character"
                 yield self.at_line(
                     file,
                     line,
-                    "MAILTO holds a character that the daemon takes for unsafe: the mail is thrown away",
-                    "write plain addresses, separated by commas",
-                    evidence="allowed are letters, digits and @!:%-.,_+=/, and the first must be a letter or digit",
+                    f"MAILTO holds {what} that the daemon takes for unsafe: the mail is thrown away",
+                    "write plain addresses, separated by commas without blanks",
+                    evidence=f"allowed are letters, digits and {signs}, and the first must be a letter or digit",
                 )
+
+
+def _first_unsafe(value: str, signs: str) -> str | None:
+    """The first character that may not stand in its place."""
+    for at, letter in enumerate(value):
+        if not letter.isascii() or not (letter.isalnum() or (at and letter in signs)):
+            return letter
+    return None

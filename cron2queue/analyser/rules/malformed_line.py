@@ -54,10 +54,11 @@ class MalformedLine(Rule):
                     yield self._of_another_reader(file, line)
                     continue
                 what = f"{daemon(file.dialect).title} runs it {describe(entry.schedule)}" if entry else blast(file, line)
+                said = "; ".join(each.message for each in entry.misread) if entry else line.message
                 yield self.at_line(
                     file,
                     line,
-                    f"{line.message}: {what}",
+                    f"{said}: {what}",
                     _remedy(file, line),
                     column=line.column,
                     evidence=f"the rules of {daemon(file.dialect).title}",

@@ -18,6 +18,9 @@ def _impossible_day(entry: Entry) -> str:
     calendar = calendar_of(entry)
     if calendar is None:
         return "no moment fits the schedule"
+    for name, named in (("minute", calendar.minutes), ("hour", calendar.hours), ("month", calendar.months)):
+        if not named:
+            return f"it names no {name}"
     days = [day for day in range(1, 32) if calendar.days >> day & 1]
     months = [MONTHS[month - 1] for month in range(1, 13) if calendar.months >> month & 1]
     if len(days) == 1 and 0 < len(months) <= 4:

@@ -44,7 +44,7 @@ class RedirectOrder(EntryRule):
     )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
-        """Every simple command of the line."""
+        """The first such command of the line."""
         if "2>&1" not in entry.command:
             return
         for each in read_command(entry.command).top:

@@ -52,16 +52,16 @@ class ReversedRange(EntryRule):
     )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
-        """The first range that runs backwards."""
-        ranges = reversed_ranges(entry.schedule_text)
-        if not ranges:
-            return
-        index, text = ranges[0]
+        """Each range that runs backwards."""
         dead = is_dead(entry.schedule)
-        if not dead and file.dialect == "cronie" and index == 4:
-            return
+        for index, text in reversed_ranges(entry.schedule_text):
+            if dead or file.dialect != "cronie" or index != 4:
+                yield self._told(subject, file, entry, index, text)
+
+    def _told(self, subject: Subject, file: CrontabFile, entry: Entry, index: int, text: str) -> Finding:
+        dead = is_dead(entry.schedule)
         head = "never fires" if dead else "a part of the schedule is empty"
-        yield self.at_entry(
+        return self.at_entry(
             subject,
             file,
             entry,
@@ -70,4 +70,5 @@ class ReversedRange(EntryRule):
             severity=Severity.ERROR if dead else Severity.WARNING,
             evidence=f"{daemon(file.dialect).title} accepts the range and takes no value from it",
             column=1 + entry.raw.decode("utf-8", "surrogateescape").find(text),
+            detail=text,
         )

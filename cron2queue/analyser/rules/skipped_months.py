@@ -7,10 +7,12 @@ from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import listed, ordinal
 from cron2queue.crontab.lines import CrontabFile, Entry
+from cron2queue.expressions import regex
 
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _NAMES = "January February March April May June July August September October November December"
 MONTHS = tuple(_NAMES.split())
+_DATE = regex(r"(?<![\w.-])date(?![\w.-])")
 
 
 class SkippedMonths(EntryRule):
@@ -32,7 +34,12 @@ class SkippedMonths(EntryRule):
     code = "C2Q206"
     severity = Severity.WARNING
     confidence = Confidence.PROVEN
-    bad = ("0 2 31 * * root /opt/invoices.sh\n", "0 0 29 2 * root /opt/a.sh\n", "0 0 30,31 * * root /opt/a.sh\n")
+    bad = (
+        "0 2 31 * * root /opt/invoices.sh\n",
+        "0 0 29 2 * root /opt/a.sh\n",
+        "0 0 30,31 * * root /opt/a.sh\n",
+        "0 2 31 * * root /opt/update.sh\n",
+    )
     good = (
         "0 2 28 * * root /opt/invoices.sh\n",
         "0 2 31 1,3 * root /opt/a.sh\n",
@@ -48,7 +55,7 @@ class SkippedMonths(EntryRule):
             or calendar.either_day
             or calendar.days & 0x1FFFFFFE
             or is_dead(calendar)
-            or "date" in entry.command
+            or _DATE.search(entry.command)
         ):
             return
         first = next(day for day in range(29, 32) if calendar.days >> day & 1)

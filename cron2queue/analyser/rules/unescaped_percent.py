@@ -10,6 +10,9 @@ from cron2queue.analyser.naming import interpreter
 from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.templates import template_spans
 from cron2queue.crontab.lines import CrontabFile, Entry, Line
+from cron2queue.expressions import regex
+
+_BARE_PERCENT = regex(r"(?<!\\)%")
 
 
 def first_bare_percent(command: str) -> int | None:
@@ -23,6 +26,12 @@ def first_bare_percent(command: str) -> int | None:
             return at
         at += 1
     return None
+
+
+def _first_for_systemd_cron(command: str) -> int | None:
+    """The same of systemd-cron, for which the backslash right before it escapes a %, whatever stands before that."""
+    bare = _BARE_PERCENT.search(command)
+    return bare.start() if bare else None
 
 
 def _escaped(command: str) -> str:
@@ -75,6 +84,7 @@ class UnescapedPercent(EntryRule):
     Not flagged
         A % that is escaped, one inside a template's placeholder, and any % under BusyBox, which does not treat it
         specially. Where the command before the % is complete, and one of it, such as mail, reads its input, it is a note only.
+        systemd-cron takes % so from release 2.4 on; release 1.15, as in Debian 12, hands it to the shell.
     """
 
     code = "C2Q301"
@@ -90,6 +100,7 @@ class UnescapedPercent(EntryRule):
         "30 2 * * * root mysqldump shop | gzip > /backup/shop-$(date +\\%F).sql.gz\n",
         "0 4 * * * root /opt/backup.sh\n",
         "0 4 * * * root report --host %{hostname}\n",
+        Example("30 2 * * * root date +\\\\%F > /tmp/day\n", dialect="systemd-cron"),
         Example("30 2 * * * date +%F > /tmp/day\n", dialect="busybox", kind="user", path="/var/spool/cron/crontabs/root"),
     )
 
@@ -97,7 +108,8 @@ class UnescapedPercent(EntryRule):
         """The first bare % of the command as it is written."""
         if "%" not in entry.command_text:
             return
-        at = first_bare_percent(entry.command_text)
+        systemd = file.dialect == "systemd-cron"
+        at = _first_for_systemd_cron(entry.command_text) if systemd else first_bare_percent(entry.command_text)
         if at is None or any(start <= at < end for start, end in template_spans(entry.command_text)):
             return
         before = entry.command_text[:at]
@@ -112,7 +124,7 @@ class UnescapedPercent(EntryRule):
             else "unescaped % ends the command; the rest becomes its standard input",
             "if that is meant, leave it; otherwise write \\%" if meant else "write \\% (convert does it)",
             severity=Severity.NOTE if meant else self.severity,
-            evidence=f"{name} hands the shell only: {before.strip()}",
+            evidence=f"{name}{' from release 2.4 on' if systemd else ''} hands the shell only: {before.strip()}",
             column=entry.command_column + at,
         )
 

@@ -10,6 +10,8 @@ from cron2queue.crontab.lines import CrontabFile, Entry
 
 _UNITS = ("minute", "hour", "day", "month", "day")
 _NEXT = ("full hour", "day", "month", "year", "week")
+# The ends of whole fields as they are written; a week may begin with Sunday or Monday, and end with either.
+_WHOLE = (frozenset({(0, 59)}), frozenset({(0, 23)}), frozenset({(1, 31)}), frozenset({(1, 12)}), frozenset({(0, 6), (1, 7)}))
 _EVEN = {60: "1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30", 24: "1, 2, 3, 4, 6, 8 or 12", 12: "1, 2, 3, 4 or 6"}
 
 
@@ -38,6 +40,7 @@ class UnevenStep(EntryRule):
         "0 */5 * * * root /opt/a.sh\n",
         "0 3 */2 * * root /opt/a.sh\n",
         "0 3 * * */2 root /opt/a.sh\n",
+        "0-59/7 * * * * root /opt/a.sh\n",
     )
     good = (
         "*/5 * * * * root /opt/a.sh\n",
@@ -48,17 +51,18 @@ class UnevenStep(EntryRule):
     )
 
     def look(self, subject: Subject, file: CrontabFile, entry: Entry) -> Iterator[Finding]:
-        """The first uneven step over a whole field."""
-        if "*/" not in entry.schedule_text or is_dead(entry.schedule):
+        """Each uneven step over a whole field."""
+        if "/" not in entry.schedule_text or is_dead(entry.schedule):
             return
         for index, text, low, high, step in steps(entry.schedule_text):
-            told = self._told(entry, index, text, high - low + 1, low, step) if text.startswith("*") else None
+            told = self._told(entry, index, text, high - low + 1, low, step) if _is_whole(index, text, low, high) else None
             if told is not None:
                 message, remedy, severity = told
                 column = 1 + entry.raw.decode("utf-8", "surrogateescape").find(text)
                 evidence = f"a step counts within its field: the {NAMES[index]} begins anew with each {_NEXT[index]}"
-                yield self.at_entry(subject, file, entry, message, remedy, severity=severity, column=column, evidence=evidence)
-                return
+                yield self.at_entry(
+                    subject, file, entry, message, remedy, severity=severity, column=column, evidence=evidence, detail=text
+                )
 
     def _told(self, entry: Entry, index: int, text: str, size: int, low: int, step: int) -> tuple[str, str, Severity] | None:
         calendar, unit = calendar_of(entry), _UNITS[index]
@@ -83,3 +87,7 @@ class UnevenStep(EntryRule):
             f"use a step of {_EVEN.get(size, 'an even part')} {unit}s",
             Severity.WARNING if step * 2 > size else Severity.NOTE,
         )
+
+
+def _is_whole(index: int, text: str, low: int, high: int) -> bool:
+    return text.startswith("*") or (low, high) in _WHOLE[index]

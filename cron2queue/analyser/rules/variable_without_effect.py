@@ -6,15 +6,17 @@ from cron2queue.analyser.causes import VARIABLE_WITHOUT_EFFECT, lines_of_cause
 from cron2queue.analyser.daemons import Daemon, daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.crontab.lines import Assignment
+from cron2queue.crontab.dialect import dialect_named
+from cron2queue.crontab.lines import Assignment, CrontabFile
 
 
 class VariableWithoutEffect(Rule):
     """An assignment that this daemon does not heed as it seems.
 
     Why it matters
-        CRON_TZ moves the schedule under cronie only; Debian's cron hands it to the job and goes by the host's zone, so that
-        the job runs hours off. TZ changes the job, never the schedule. BusyBox reads SHELL, PATH and MAILTO, nothing else.
+        CRON_TZ moves the schedule under cronie and systemd-cron only; Debian's cron hands it to the job and goes by the
+        host's zone, so that the job runs hours off. TZ changes the job, and the schedule under systemd-cron only. BusyBox
+        reads SHELL, PATH and MAILTO, nothing else.
 
     What to do
         Write the schedule in the host's zone; set other variables inside the command.
@@ -34,6 +36,7 @@ class VariableWithoutEffect(Rule):
     good = (
         "APP_ENV=prod\n0 9 * * * root /opt/a.sh\n",
         Example("CRON_TZ=America/New_York\n0 9 * * * root /opt/a.sh\n", dialect="cronie"),
+        Example("TZ=Asia/Tokyo\nUSER=shop\n0 9 * * * root /opt/a.sh\n", dialect="systemd-cron"),
     )
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
@@ -47,12 +50,12 @@ class VariableWithoutEffect(Rule):
         for file in subject.files:
             facts = daemon(file.dialect)
             for line in file.assignments:
-                told = self._told(line, facts)
+                told = self._told(file, line, facts)
                 if told is not None:
                     message, remedy, severity = told
                     yield self.at_line(file, line, message, remedy, severity=severity, evidence=f"the rules of {facts.title}")
 
-    def _told(self, line: Assignment, facts: Daemon) -> tuple[str, str, Severity] | None:
+    def _told(self, file: CrontabFile, line: Assignment, facts: Daemon) -> tuple[str, str, Severity] | None:
         if line.name == "CRON_TZ" and not facts.cron_tz:
             return (
                 f"CRON_TZ has no effect on {facts.title}: the schedule goes by the host's zone, not by {line.value}",
@@ -61,7 +64,7 @@ class VariableWithoutEffect(Rule):
             )
         if line.name == "RANDOM_DELAY" and not facts.random_delay:
             return f"RANDOM_DELAY has no effect on {facts.title}", "spread the minutes by hand", Severity.WARNING
-        if line.name == "TZ":
+        if line.name == "TZ" and "TZ" not in dialect_named(file.dialect).zone_variables:
             return (
                 "TZ changes the clock of the jobs only; their start goes by the daemon's zone",
                 "nothing, if that is meant",

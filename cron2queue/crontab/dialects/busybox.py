@@ -274,7 +274,7 @@ class _Reader:
             number=self.number, raw=raw, schedule=schedule, schedule_text=to_text(b" ".join(fields)), user=self.user,
             command=to_text(command), stdin=None, environment=self._environment(), command_text=to_text(command),
             command_column=column, fields=tuple(to_text(field) for field in fields),
-            misread=tuple(self._misread(text, fields, place, message) for place, message in said.items()),
+            misread=tuple(self._misread(text, fields, place, message) for place, message in sorted(said.items())),
         )  # fmt: skip
 
     def _schedule(self, fields: tuple[bytes, ...]) -> tuple[Schedule, dict[int, str]]:
