@@ -73,6 +73,11 @@ def _processing(job: Job) -> Iterator[None]:
         context.detach(token)
 
 
+def handed_on(job: Job) -> str | None:
+    """The context for what a job starts: that of the span at work, and without OpenTelemetry the one that the job carries."""
+    return (_present() if active() else None) or job.trace_context
+
+
 def _span(name: str, kind: Any, queue: str, attributes: dict[str, Any]) -> AbstractContextManager[Any]:
     from opentelemetry import trace
 

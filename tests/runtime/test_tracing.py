@@ -12,8 +12,11 @@ from databases import Database
 from scenes import KIND, claim, register
 
 from cron2queue.runtime import tracing
-from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.handlers import HandlerOptions
+from cron2queue.runtime.jobs import Done, NewJob, Settlement
 from cron2queue.runtime.trouble import JobRefused
+from cron2queue.runtime.worker.context import JobContext, StopSignal
+from cron2queue.runtime.worker.reports import Tracker
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -58,6 +61,27 @@ def test_producer_and_handler_are_one_trace_over_the_database(database: Database
     assert found["smtp"].parent is not None and found["smtp"].parent.span_id == process.context.span_id
     assert len({span.context.trace_id for span in found.values()}) == 1
     assert (send.kind, process.kind) == (trace.SpanKind.PRODUCER, trace.SpanKind.CONSUMER)
+
+
+def test_what_a_handler_starts_stands_below_its_attempt(database: Database) -> None:
+    """A further job below the span of its own enqueue, a command below that of the attempt."""
+    store = database.store()
+    register(store)
+    store.enqueue(NewJob(kind=KIND))
+    (first,) = claim(store)
+    store.settle([Settlement(job=first, outcome=Done())])
+    tracker = Tracker(on_progress=lambda fraction, phase: None)
+    options = HandlerOptions(kind=KIND)
+    context = JobContext(job=first, options=options, tracker=tracker, stop=StopSignal(), open_store=lambda: store)
+    EXPORTER.clear()
+    with tracing.processing(first):
+        context.enqueue(KIND)
+        command = context.environment()["TRACEPARENT"]
+    send, attempt = spans()[f"send {KIND}"], spans()[f"process {KIND}"]
+    (second,) = claim(store)
+    assert send.parent is not None and send.parent.span_id == attempt.context.span_id
+    assert command.split("-")[1:3] == [f"{attempt.context.trace_id:032x}", f"{attempt.context.span_id:016x}"]
+    assert str(second.trace_context).split("-")[1:3] == [f"{send.context.trace_id:032x}", f"{send.context.span_id:016x}"]
 
 
 def test_a_span_names_the_job_and_nothing_of_its_key_or_payload(sqlite_database: Database) -> None:

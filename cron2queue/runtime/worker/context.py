@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cron2queue.runtime import tracing
 from cron2queue.runtime.handlers import Cancelled, HandlerOptions, TimedOut
 from cron2queue.runtime.jobs import AttemptRecord, Enqueued, Job, NewJob
 from cron2queue.runtime.worker.effects import begin, told_apart
@@ -176,7 +177,9 @@ class JobContext:
 
     def enqueue(self, kind: str, payload: Any = None, **fields: Any) -> Enqueued:
         """Make a further job; within `transaction()` it exists only if that commits. Fields as in NewJob."""
-        new = NewJob(kind=kind, payload=payload, **{"trace_context": self.job.trace_context, **fields})
+        if not tracing.active():  # else the span of this very enqueue is what the job is to carry
+            fields = {"trace_context": self.job.trace_context, **fields}
+        new = NewJob(kind=kind, payload=payload, **fields)
         return self.open_store().enqueue(new, connection=self._connection)
 
     def bounds(self, stragglers: Stragglers) -> Bounds:
@@ -204,8 +207,8 @@ class JobContext:
         }
         if self.deadline is not None:
             named["C2Q_DEADLINE"] = str(int(time.time() + self.deadline - time.monotonic()))
-        if job.trace_context:
-            named["TRACEPARENT"] = job.trace_context
+        if trace_context := tracing.handed_on(job):
+            named["TRACEPARENT"] = trace_context
         return {name: safe_text(text) if "\0" in text else text for name, text in named.items()}
 
 
