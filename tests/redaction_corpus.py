@@ -168,6 +168,9 @@ aws configure set aws_secret_access_key=CANARY
 s3cmd --access_key=a --secret_key=CANARY sync
 duplicity --passphrase CANARY /x
 restic --password CANARY backup
+restic --password-command "echo CANARY" backup /
+restic --password-command='/bin/echo -n CANARY' backup /
+restic --password-command "printf '%s' CANARY" backup /
 wp user update 1 --user_pass=CANARY
 php job.php --api-key CANARY
 php job.php --apikey=CANARY
@@ -205,6 +208,9 @@ export PGPASSWORD="CANARY" && pg_dump shop
 env RESTIC_PASSWORD=CANARY restic backup /
 RESTIC_PASSWORD=CANARY
 BORG_PASSPHRASE=CANARY borg create
+BORG_PASSCOMMAND="echo CANARY" borg create
+RESTIC_PASSWORD_COMMAND='printf %s CANARY' restic backup /
+BORG_PASSCOMMAND=echo CANARY
 BORG_PASSPHRASE='CANARY with blanks'
 AWS_SECRET_ACCESS_KEY=CANARY
 AWS_SESSION_TOKEN=CANARY aws s3 sync

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from cron2queue.expressions import regex
-from cron2queue.redaction.names import Strength, strength
+from cron2queue.redaction.names import Strength, names_teller, strength
 from cron2queue.redaction.programs import Habits, habits_of
 from cron2queue.redaction.spans import Span, bare, is_reference, looks_random
 
@@ -20,6 +20,7 @@ _TOKEN = regex(
 _ASSIGNED = regex(r"""["']?(?P<name>-{0,2}[A-Za-z_][\w.-]{0,80}?)\+?=""")
 _LONG_OPTION = regex(r"(?:--[A-Za-z][\w.-]{2,60}|-[a-z_-]{3,40})\Z")
 _FIRST_BARE_PERCENT = regex(r"(?<!\\)%")
+_SAYS = regex(r"\s*(?:\S*/)?(?:echo|printf)\s+")
 _QUOTE = regex(r"""["']""")
 _BLANK = regex(r"\s")
 _LOOKUPS = ("which", "command", "type")
@@ -85,7 +86,7 @@ def _of_command(text: str, words: list[Span], outer: Habits | None) -> Iterator[
             yield from _by_habit(text, habits, seen, (start, end), following)
         elif word.startswith("-p") and looks_random(word[2:]):
             yield start + 2, end  # torn from its program, as where a message quotes one word
-        yield from _by_name(text, (start, end), following)
+        yield from _by_name(text, (start, end), following, words[-1][1])
     if habits is not None and habits.last and len(words) > 3 and any(re.match(rf"-\w*{habits.last}", word) for word in seen):
         yield words[-1]
 
@@ -155,17 +156,30 @@ def _value(text: str, word: Span, start: int) -> Span:
     return start, word[1] - 1 if whole else word[1]
 
 
-def _by_name(text: str, span: Span, following: Span | None) -> Iterator[Span]:
-    """`NAME=secret` and `--name secret`, whatever the program."""
+def _by_name(text: str, span: Span, following: Span | None, end: int) -> Iterator[Span]:
+    """`NAME=secret` and `--name secret`, whatever the program; `end` is that of the command."""
     word = text[span[0] : span[1]]
     assigned = _ASSIGNED.match(word)
-    if assigned is not None:
+    if assigned is not None and names_teller(assigned["name"]):
+        value = span[0] + assigned.end()
+        yield from _told(text, (value, span[1] if text[value : value + 1] in ("'", '"') else end))
+    elif following is not None and _LONG_OPTION.match(word) and names_teller(word):
+        yield from _told(text, following)
+    elif assigned is not None:
         yield from _named(text, assigned["name"], _value(text, span, span[0] + assigned.end()))
     elif following is not None and _LONG_OPTION.match(word) and text[following[0]] != "-":
         if strength(word) is Strength.STRONG:
             yield from _secret_word(text, following)
         elif strength(word) is Strength.WEAK:
             yield from _named(text, word, following)
+
+
+def _told(text: str, command: Span) -> Iterator[Span]:
+    """What `echo SECRET` says, the whole of it."""
+    inside = _unquoted(text, command)
+    said = _SAYS.match(text, *inside)
+    if said is not None:
+        yield from _unless_reference(text, (said.end(), inside[1]))
 
 
 def _named(text: str, name: str, value: Span) -> Iterator[Span]:

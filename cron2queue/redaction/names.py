@@ -1,5 +1,6 @@
 """Which names (of variables, options, headers, query keys) stand before a secret."""
 
+import re
 from enum import IntEnum
 from functools import lru_cache
 
@@ -71,6 +72,7 @@ _ABOUT = _words("""
     age url uri host env sock method mode enabled required min max count prompt store ring server plugin
     mechanism through field attempts retries algorithm format usage generator reset check limit port
     """)
+_TELLER = regex(r"[-_.]?(?:command|cmd)\Z", re.IGNORECASE)
 _INNOCENT = _words("""
     bypass compass trespass encompass overpass underpass surpass lowpass highpass bandpass keyboard keyword
     keywords passenger passive author authors monkey turkey hockey whiskey donkey askpass
@@ -89,6 +91,13 @@ def strength(name: str) -> Strength:
     if not parts or parts[-1] in _ABOUT or parts[0] == "no" or parts[0] == "public":
         return Strength.NONE
     return _of_parts(parts)
+
+
+def names_teller(name: str) -> bool:
+    """Whether the value is a command that tells the secret: `BORG_PASSCOMMAND`, `--password-command`."""
+    trimmed = name.strip("-_.")
+    told = _TELLER.sub("", trimmed)
+    return told != trimmed and strength(told) is Strength.STRONG
 
 
 def _of_parts(parts: list[str]) -> Strength:
