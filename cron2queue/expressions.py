@@ -6,6 +6,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, AnyStr
 
 
@@ -13,6 +14,14 @@ def regex(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but later: what is wrong with the expression is raised at its first use."""
     made: Any = _Later(expression, flags)
     return made  # type: ignore[no-any-return]
+
+
+def any_of(words: Iterable[str]) -> str:
+    """An expression that finds any of them, by their first letters: several times as fast as to look for one after another."""
+    from itertools import groupby
+
+    by_letter = groupby(sorted(words), key=lambda word: word[0])
+    return "|".join(f"{re.escape(letter)}(?:{'|'.join(re.escape(word[1:]) for word in each)})" for letter, each in by_letter)
 
 
 class _Later:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,7 +12,7 @@ from cron2queue.analyser.invocations import invocations
 from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.schedule import Calendar
-from cron2queue.expressions import regex
+from cron2queue.expressions import any_of, regex
 from cron2queue.record import Record
 
 if TYPE_CHECKING:
@@ -33,8 +32,7 @@ _TAKERS = """
     load index push transfer notify transform process merge
 """
 MAKERS, TAKERS = frozenset(_MAKERS.split()), frozenset(_TAKERS.split())
-_MAKER_HINT = regex("|".join(sorted(MAKERS)), re.IGNORECASE)
-_TAKER_HINT = regex("|".join(sorted(TAKERS)), re.IGNORECASE)
+_MAKER_HINT, _TAKER_HINT = regex(any_of(MAKERS)), regex(any_of(TAKERS))
 _PATH = regex(r"(?<![\w.~/:$}-])/[\w.@+-]+(?:/[\w.@+-]*)+")
 _COMMON = (
     "/usr/",
@@ -85,12 +83,12 @@ def _tokens(command: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _may_make(command: str) -> bool:
     """A word of the makers stands in it somewhere; cheap, before the command is read."""
-    return _MAKER_HINT.search(command) is not None
+    return _MAKER_HINT.search(command.lower()) is not None
 
 
 @lru_cache(maxsize=1024)
 def _may_take(command: str) -> bool:
-    return _TAKER_HINT.search(command) is not None
+    return _TAKER_HINT.search(command.lower()) is not None
 
 
 def tie(first: str, then: str) -> str | None:

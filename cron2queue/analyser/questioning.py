@@ -82,15 +82,15 @@ def _entry_by_entry(
 ) -> tuple[tuple[Verdict, ...], frozenset[EntryId]]:
     """The verdicts in order, and the entries that are to be repaired or switched off."""
     look = _Look(rules, subject, silence, _standing(findings))
-    for done, at in enumerate(subject.by_command()):
+    for done, at in enumerate(subject.readings.order):
         progress(done, len(subject.entries))
         look.judge(at)
     by_code, ranking, faulty = {rule.code: rule for rule in rules}, Ranking(), set[EntryId]()
     for _, places in groupby(range(len(subject.entries)), key=lambda at: id(subject.entries[at][0])):
         of_file: list[Finding] = []
         for at in places:
-            found, verdict, broken = look.judged.pop(at)
-            of_file += found
+            of_file += look.found.pop(at, ())
+            verdict, broken = look.verdicts.pop(at), at in look.broken
             ranking.add(subject, subject.entries[at][0], verdict, broken=broken)
             if broken or verdict.decision in (Decision.FIX, Decision.DROP):
                 faulty.add(verdict.entry_id)
@@ -99,7 +99,7 @@ def _entry_by_entry(
 
 
 class _Look:
-    """Looks at single entries, in any order; what it found of each is kept by the entry's place."""
+    """Looks at single entries, in any order; what comes of it is kept by the entry's place."""
 
     def __init__(
         self, rules: Sequence[EntryRule], subject: Subject, silence: Silence, before: Mapping[EntryId, list[Finding]]
@@ -107,7 +107,9 @@ class _Look:
         self._subject, self._silence, self._before = subject, silence, before
         self._rules = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
         self._names = _unique_names(subject)
-        self.judged: dict[int, tuple[Sequence[Finding], Verdict, bool]] = {}
+        self.found: dict[int, tuple[Finding, ...]] = {}
+        self.verdicts: dict[int, Verdict] = {}
+        self.broken: set[int] = set()
 
     def judge(self, at: int) -> None:
         """Ask all rules of the entry at this place, and judge it by all that is found there."""
@@ -116,12 +118,15 @@ class _Look:
         asked = self._rules[file.dialect] if stands_in_crontab(file, entry) else ()
         new = [mark(found) for rule in asked for found in rule.look(subject, file, entry)]
         standing = [*self._before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
-        verdict = verdict_of(subject, file, entry, self._names[at], standing)
-        self.judged[at] = new or (), verdict, any(map(is_broken, standing))
+        self.verdicts[at] = verdict_of(subject, file, entry, self._names[at], standing)
+        if new:
+            self.found[at] = tuple(new)
+        if any(map(is_broken, standing)):
+            self.broken.add(at)
 
 
 def _unique_names(subject: Subject) -> list[str]:
     """For each entry the name of its job: what a person said, else what its command tells."""
     names = Names()
-    told = zip(subject.entries, subject.job_names(), strict=True)
+    told = zip(subject.entries, subject.readings.names, strict=True)
     return [names.unique(subject.declared(file, entry).name or name) for (file, entry), name in told]

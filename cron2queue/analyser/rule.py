@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from array import array
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from sys import intern
@@ -13,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
-from cron2queue.analyser.naming import job_name
-from cron2queue.analyser.sameness import essence, settings
+from cron2queue.analyser.readings import Readings
 from cron2queue.analyser.templates import is_template_file, is_unrendered
 from cron2queue.crontab.lines import place_of
 from cron2queue.record import Record, computed
@@ -48,9 +45,7 @@ class Subject(Record):
     host: HostFacts | None = None
     entries: tuple[tuple[CrontabFile, Entry], ...] = computed()
     """Every entry with its file, in reading order."""
-    _by_command: array[int] = computed()
-    _job_keys: array[int] = computed()
-    _job_names: list[str] = computed()
+    _readings: list[Readings] = computed()
     _templates: dict[int, bool] = computed()
     # Itself alone: what was found of it is kept, and nobody compares whole fleets.
     __eq__ = object.__eq__
@@ -58,41 +53,15 @@ class Subject(Record):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple((file, entry) for file in self.files for entry in file.entries))
-        object.__setattr__(self, "_by_command", array("l"))
-        object.__setattr__(self, "_job_keys", array("q"))
-        object.__setattr__(self, "_job_names", [])
+        object.__setattr__(self, "_readings", [])
         object.__setattr__(self, "_templates", {})
 
-    def by_command(self) -> Sequence[int]:
-        """The places in `entries`, those of equal commands one after another: what is read from a command is read once."""
-        if not self._by_command:
-            commands = [entry.command for _, entry in self.entries]
-            self._by_command.extend(sorted(range(len(commands)), key=commands.__getitem__))
-        return self._by_command
-
-    def job_keys(self) -> Sequence[int]:
-        """For each of `entries` a number that is equal for those that run the same thing (see `sameness`)."""
-        if not self._job_keys:
-            self._read_commands()
-        return self._job_keys
-
-    def job_names(self) -> Sequence[str]:
-        """For each of `entries` the name of the job that its command is, not yet unique."""
-        if not self._job_names:
-            self._read_commands()
-        return self._job_names
-
-    def _read_commands(self) -> None:
-        """Each command once, for both: a fleet has hundreds of thousands of them."""
-        runs = array("q", bytes(8 * len(self.entries)))
-        self._job_names.extend("" for _ in self.entries)
-        for at in self.by_command():
-            command = self.entries[at][1].command
-            runs[at], self._job_names[at] = hash(essence(command)), job_name(command)
-        often = Counter(runs)  # variables are compared only where they can tell two apart: a crontab may set thousands
-        self._job_keys.extend(
-            hash((run, settings(entry))) if often[run] > 1 else run for run, (_, entry) in zip(runs, self.entries, strict=True)
-        )
+    @property
+    def readings(self) -> Readings:
+        """What each of `entries` runs; read when it is asked for first."""
+        if not self._readings:
+            self._readings.append(Readings([entry for _, entry in self.entries]))
+        return self._readings[0]
 
     def is_template(self, file: CrontabFile) -> bool:
         """Of one of `files`, looked at once: it is asked for at every entry of a file that cron ignores."""

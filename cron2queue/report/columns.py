@@ -24,6 +24,8 @@ def fitted(text: str, width: int, *, mark: str = "…", right: bool = False) -> 
 
 
 def _head(text: str, width: int) -> str:
+    if text.isascii():
+        return text[: max(0, width)]
     used = 0
     for index, c in enumerate(text):
         used += _width(c)

@@ -50,7 +50,7 @@ class DuplicateEntry(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Compared by what the daemon evaluates, never by text."""
         first_of: dict[int, tuple[CrontabFile, Entry]] = {}
-        for (file, entry), job in zip(subject.entries, subject.job_keys(), strict=True):
+        for (file, entry), job in zip(subject.entries, subject.readings.keys, strict=True):
             if is_dead(entry.schedule) or not entry.command.strip():
                 continue
             who = (host_of(file), entry.user or file.path)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
-from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import Invocation, invocations
 from cron2queue.analyser.rule import Example, Rule, Subject
@@ -57,10 +56,9 @@ class LockDeleted(Rule):
         if not deleters:
             return
         locks: dict[tuple[str, str], set[str]] = {}
-        for file, entry in subject.entries:
-            for lock in locks_of(entry.command):
-                if lock.file:
-                    locks.setdefault((host_of(file), lock.file.rpartition("/")[0]), set()).add(lock.file)
+        for (file, _), taken in zip(subject.entries, subject.readings.locks, strict=True):
+            for lock in filter(None, taken):
+                locks.setdefault((host_of(file), lock.rpartition("/")[0]), set()).add(lock)
         for file, entry in deleters:
             patterns = [pattern for each in invocations(entry.command) for pattern in _patterns(each)]
             hit = next((path for pattern in patterns if (path := _hit(locks, host_of(file), pattern))), None)

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Place, Severity
-from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.wording import count
@@ -44,10 +43,11 @@ class LockOnOneHost(Rule):
         groups: dict[int, dict[str, tuple[CrontabFile, Entry]]] = {}
         if len({host_of(file) for file in subject.files}) < 2:
             return
-        often = Counter(subject.job_keys())
-        for (file, entry), job in zip(subject.entries, subject.job_keys(), strict=True):
-            if often[job] > 1 and locks_of(entry.command):
-                groups.setdefault(job, {}).setdefault(host_of(file), (file, entry))
+        read = subject.readings
+        often = Counter(read.keys)
+        for place, job, locks in zip(subject.entries, read.keys, read.locks, strict=True):
+            if locks and often[job] > 1:
+                groups.setdefault(job, {}).setdefault(host_of(place[0]), place)
         for places in groups.values():
             if len(places) < 2:
                 continue

@@ -8,7 +8,7 @@ from cron2queue.analyser.guards import locks_of
 from cron2queue.analyser.host import OtherStart
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import main_invocation
-from cron2queue.analyser.naming import job_name, script_and_arguments
+from cron2queue.analyser.naming import script_and_arguments
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.sameness import meaning
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -51,22 +51,22 @@ class ManyWaysToStart(Rule):
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Groups by what is run; each group once, at its first line."""
         starts = subject.host.starts if subject.host else ()
-        by_program, jobs = _by_program(starts), subject.job_keys()
-        often = Counter(jobs)
-        groups: dict[int, list[Way_]] = {}
-        for (file, entry), job in zip(subject.entries, jobs, strict=True):
+        by_program, read = _by_program(starts), subject.readings
+        often = Counter(read.keys)
+        groups: dict[int, list[int]] = {}
+        for at, ((file, entry), job) in enumerate(zip(subject.entries, read.keys, strict=True)):
             if (often[job] > 1 or by_program) and entry.command.strip() and file.loaded and file.editable:
-                groups.setdefault(job, []).append((file, entry))
-        for places in groups.values():
+                groups.setdefault(job, []).append(at)
+        for group in groups.values():
+            places = [subject.entries[at] for at in group]
             others = _same_program(places[0][1], by_program) if by_program else []
             if _distinct(places) + len(others) > 1 and not _one_lock(places, others):
-                yield self._told(subject, places, others)
+                yield self._told(subject, read.names[group[0]], places, others)
 
-    def _told(self, subject: Subject, places: Sequence[Way_], others: Sequence[OtherStart]) -> Finding:
+    def _told(self, subject: Subject, name: str, places: Sequence[Way_], others: Sequence[OtherStart]) -> Finding:
         (file, entry), *more = places
         ways = [_way(file, each, other) for each, other in more[:6]] + [f"{each.origin} {each.name}" for each in others[:4]]
         hosts = {host_of(each) for each, _ in places}
-        name = job_name(entry.command)
         lock = (
             f"flock -n /run/lock/cron2queue/{name}.lock in each" if len(hosts) == 1 else "a lock in the database, or one queue"
         )

@@ -1,20 +1,21 @@
 """C2Q306."""
 
-import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import compress
 
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
-from cron2queue.crontab.lines import Assignment, CrontabFile, Entry
-from cron2queue.expressions import regex
+from cron2queue.crontab.lines import Assignment, CrontabFile
+from cron2queue.expressions import any_of, regex
 from cron2queue.redaction import redact
 
 # What a secret needs to be recognised at all: lines without any of these are not looked at closely.
-_HINT = regex(
-    r"pass|pwd|secret|token|key|auth|cred|://| -[pua]|-w |dsn|akia|asia|gh[pousr]_|glpat-|xox|sk_live|eyj|-----begin|bearer"
-    r"|login|cookie",
-    re.IGNORECASE,
-)
+_WORDS = """
+    pass pwd secret token key auth cred dsn akia asia ghp_ gho_ ghu_ ghr_ ghs_ glpat- xox sk_live eyj bearer login cookie
+    -----begin ://
+"""
+_HINT = regex(any_of(_WORDS.split()) + "| -[pua]|-w ")
 
 
 class SecretInCommand(Rule):
@@ -46,12 +47,15 @@ class SecretInCommand(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:
         """Whatever redaction masks is a secret; entries and assignments alike."""
+        held = bytearray(len(subject.entries))
+        for at in subject.readings.order:
+            held[at] = _holds_secret(subject.entries[at][1].command_text)
+        for file, entry in compress(subject.entries, held):
+            message = "a secret in the command: every user sees it in the process list, and cron's log keeps it"
+            yield self.at_entry(subject, file, entry, message, _REMEDY, evidence=_EVIDENCE)
         for file in subject.files:
-            for line in file.lines:
-                if isinstance(line, Entry) and _holds_secret(line.command_text):
-                    message = "a secret in the command: every user sees it in the process list, and cron's log keeps it"
-                    yield self.at_entry(subject, file, line, message, _REMEDY, evidence=_EVIDENCE)
-                elif isinstance(line, Assignment) and _holds_secret(f"{line.name}={line.value}"):
+            for line in file.assignments:
+                if _holds_secret(f"{line.name}={line.value}"):
                     yield self._in_assignment(file, line)
 
     def _in_assignment(self, file: CrontabFile, line: Assignment) -> Finding:
@@ -63,5 +67,6 @@ _REMEDY = "keep it in a file that only the user may read, and name the file"
 _EVIDENCE = "its place or its shape; reports mask it"
 
 
+@lru_cache(maxsize=256)
 def _holds_secret(text: str) -> bool:
-    return _HINT.search(text) is not None and redact(text) != text
+    return _HINT.search(text.lower()) is not None and redact(text) != text

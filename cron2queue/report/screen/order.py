@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import BECOMES, Decision
@@ -53,7 +53,7 @@ def section(audit: Audit, ink: Ink, *, why: bool) -> Iterator[Line]:
         stay += verdict.decision == "KEEP"
         if verdict.decision == "KEEP" and stay > _STAY and not (why or ink.verbose):
             continue
-        yield from _row(verdict, _cells(audit, verdict, ink), table, room, ink)
+        yield from _row(audit, verdict, table, room, ink)
         yield from _signs(verdict.signs, ink) if why else ()
         for question in verdict.questions if why or verdict.decision == "ASK" else ():
             yield from (Line(line) for line in hanging(ink.text(question), ink.width, first="       ? "))
@@ -75,31 +75,43 @@ def _how_to_answer(audit: Audit, ink: Ink) -> list[Line]:
     return [styled(row, "quiet") for row in hanging(said, ink.width, first="  ", rest="  ")]
 
 
-def _cells(audit: Audit, verdict: Verdict, ink: Ink) -> dict[str, str]:
+def _where(audit: Audit, verdict: Verdict, ink: Ink) -> str:
+    line = verdict.entry.number
+    return str(line) if ink.places.one_file else f"{ink.text(ink.places.of(verdict.path, None))}:{line}"
+
+
+def _p95(audit: Audit, verdict: Verdict, ink: Ink) -> str:
     evidence = evidence_of(audit, verdict)
-    p95 = duration(evidence.p95_seconds, resolution=evidence.resolution) if evidence else "-"
-    where = str(verdict.entry.number) if ink.places.one_file else ink.text(ink.places.of(verdict.path, verdict.entry.number))
-    return {
-        "#": "-" if verdict.order is None else str(verdict.order),
-        "line": where,
-        "job": ink.text(verdict.name),
-        "runs/day": per_day(runs_per_day(verdict)),
-        "p95": p95,
-        "becomes": ink.text(verdict.becomes),
-        "overlap": verdict.overlap or "-",
-    }
+    return duration(evidence.p95_seconds, resolution=evidence.resolution) if evidence else "-"
+
+
+_CELLS: Mapping[str, Callable[[Audit, Verdict, Ink], str]] = {
+    "#": lambda audit, verdict, ink: "-" if verdict.order is None else str(verdict.order),
+    "line": _where,
+    "job": lambda audit, verdict, ink: ink.text(verdict.name),
+    "runs/day": lambda audit, verdict, ink: per_day(runs_per_day(verdict)),
+    "p95": _p95,
+    "becomes": lambda audit, verdict, ink: ink.text(verdict.becomes),
+    "overlap": lambda audit, verdict, ink: verdict.overlap or "-",
+}
+
+
+def _width(audit: Audit, ink: Ink, name: str, limit: int) -> int:
+    """That of the widest cell or of the limit; once that is reached, the rest is not looked at: there may be many entries."""
+    wide, cell = columns(name), _CELLS[name]
+    for verdict in audit.verdicts:
+        if wide >= limit:
+            return limit
+        wide = max(wide, columns(cell(audit, verdict, ink)))
+    return min(wide, limit)
 
 
 def _columns(audit: Audit, ink: Ink) -> list[Column]:
     """Widths by content within limits; below 80 columns five columns are kept, and the reason stands below."""
-    wide: dict[str, int] = {}
-    for verdict in audit.verdicts:
-        for name, cell in _cells(audit, verdict, ink).items():
-            wide[name] = max(wide.get(name, columns(name)), columns(cell))
-    names = list(wide) if ink.width >= 80 else ["#", "line", "job", "becomes"]
+    names = list(_CELLS) if ink.width >= 80 else ["#", "line", "job", "becomes"]
     limits = {"line": max(5, ink.width // 5), "job": max(10, ink.width // 5), "becomes": max(_WORDS, ink.width // 5)}
     figures = {"#", "line", "runs/day", "p95"} if ink.places.one_file else {"#", "runs/day", "p95"}
-    table = [Column(title=name, width=min(wide[name], limits.get(name, 99)), right=name in figures) for name in names]
+    table = [Column(title=name, width=_width(audit, ink, name, limits.get(name, 99)), right=name in figures) for name in names]
     table[0] = Column(title="#", width=max(3, table[0].width), right=True)
     while sum(c.width + 1 for c in table) > ink.width:
         widest = max(range(2, len(table)), key=lambda i: table[i].width)
@@ -118,8 +130,8 @@ def _room(audit: Audit, table: Sequence[Column], ink: Ink) -> int:
     return left if beside <= below else 0
 
 
-def _row(verdict: Verdict, row: dict[str, str], table: Sequence[Column], room: int, ink: Ink) -> list[Line]:
-    head = " ".join(fitted(row[c.title], c.width, right=c.right, mark=ink.mark) for c in table)
+def _row(audit: Audit, verdict: Verdict, table: Sequence[Column], room: int, ink: Ink) -> list[Line]:
+    head = " ".join(fitted(_CELLS[c.title](audit, verdict, ink), c.width, right=c.right, mark=ink.mark) for c in table)
     because = ink.text(verdict.because)
     if not room:
         return [Line(head.rstrip()), *(styled(line, "quiet") for line in hanging(because, ink.width, first=_BELOW))]
