@@ -86,12 +86,12 @@ Changes = dict[Change, list[tuple[int, str]]]  # with the leases that each is fo
 
 def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
     """The SET clause and its parameters."""
-    message = clean(outcome.message, MESSAGE_BYTES)
+    message = safe(outcome.message, MESSAGE_BYTES)
     match outcome:
         case Done():
             return DONE, (None if outcome.result_ref is None else clean(outcome.result_ref, MESSAGE_BYTES), message)
         case GiveUp():
-            return DEAD, (clean(outcome.message or outcome.reason, MESSAGE_BYTES),)
+            return DEAD, (message or clean(outcome.reason, MESSAGE_BYTES),)
         case Cancelled():
             return CANCELLED, (message,)
         case RetryAt():
@@ -100,7 +100,7 @@ def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
             return RETRY, (message, wait, wait)
         case Crashed():
             wait = seconds(retry_delay or 0.0)
-            return CRASHED, (clean(outcome.message or outcome.reason, MESSAGE_BYTES), wait, wait, wait)
+            return CRASHED, (message or clean(outcome.reason, MESSAGE_BYTES), wait, wait, wait)
         case Released():
             return (RELEASED_FOR_LATER, (seconds(outcome.delay_seconds),)) if outcome.delay_seconds else (RELEASED, ())
         case _:
@@ -110,6 +110,11 @@ def change_of(outcome: Outcome, retry_delay: float | None) -> Change:
 def clean(text: str, limit: int) -> str:
     """Text that every database takes: no NUL, no lone surrogate, at most so many bytes, cut on a character boundary."""
     return cut_bytes(text.replace("\0", "\\0"), limit) if text else text
+
+
+def safe(text: str, limit: int) -> str:
+    """The same of what a handler or program has said; secrets are masked before the cut."""
+    return clean(redact(text), limit) if text else text
 
 
 def ascii_word(text: str, limit: int) -> str:
@@ -230,12 +235,12 @@ def _record_cells(each: Settlement) -> Row:
     """What is kept of an attempt. Instants are the database's, lengths the worker's own."""
     job, kept, outcome = each.job, each.record, each.outcome
     reason = outcome.reason if isinstance(outcome, (GiveUp, Crashed)) else ""
-    diagnostic = clean(redact(outcome.diagnostic), DIAGNOSTIC_BYTES) if outcome.diagnostic else None
     return (
         job.id, job.run, job.attempt, job.lease.token, job.lease.worker, _word_for(each), kept.exit_status, kept.signal,
         kept.wait_seconds if kept.wait_seconds is not None else job.waited_seconds, kept.run_seconds, kept.max_rss_bytes,
-        clean(outcome.message or reason, MESSAGE_BYTES) or None, diagnostic,
-        clean(redact(kept.output_tail), TAIL_BYTES) if kept.output_tail else None, seconds(kept.run_seconds or 0.0),
+        safe(outcome.message, MESSAGE_BYTES) or clean(reason, MESSAGE_BYTES) or None,
+        safe(outcome.diagnostic, DIAGNOSTIC_BYTES) or None, safe(kept.output_tail, TAIL_BYTES) or None,
+        seconds(kept.run_seconds or 0.0),
     )  # fmt: skip
 
 

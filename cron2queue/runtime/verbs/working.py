@@ -194,7 +194,7 @@ class WorkerVerbs(Desk):
         False: the lease was lost. What comes late, after the job was completed under it, is no loss.
         """
         done = None if fraction is None or fraction != fraction else min(max(float(fraction), 0.0), 1.0)
-        said = None if phase is None else settling.clean(phase, 200)
+        said = None if phase is None else settling.safe(phase, 200)
         statement = (
             "UPDATE {jobs} SET phase = COALESCE(?, phase), "
             "progress = CASE WHEN progress IS NULL OR progress < COALESCE(?, 0) THEN COALESCE(?, progress) ELSE progress END "

@@ -259,16 +259,21 @@ def test_what_even_a_clean_text_cannot_mend_is_written_without_its_record(
     assert table.value("SELECT state FROM {jobs}") == "succeeded"
 
 
-def test_a_secret_in_a_diagnostic_is_not_stored(table: Database, store: Store, claim: Claimer) -> None:
-    store.enqueue(mail())
-    (job,) = claim()
+def test_a_secret_in_what_a_run_says_is_not_stored(table: Database, store: Store, claim: Claimer) -> None:
+    """Whatever it says it in: its message, its phase, its diagnostic, its output; and however it ends."""
     text = "connect mysql://shop:hunter2secret@db/shop failed"
-    store.settle([Settlement(job=job, outcome=GiveUp(reason="x", diagnostic=text), record=AttemptRecord(output_tail=text))])
-    stored = " ".join(
-        str(cell) for row in table.rows("SELECT diagnostic, output_tail, message FROM {attempts}") for cell in row
-    )
-    assert "hunter2secret" not in stored
-    assert "failed" in stored
+    said = {"message": text, "diagnostic": text}
+    ends = [Done(**said), RetryAt(**said), GiveUp(reason="no", **said), Cancelled(**said), Crashed(reason="no", **said)]
+    store.enqueue_many([mail() for _ in ends])
+    for job, end in zip(claim(len(ends)), ends, strict=True):
+        assert store.progress(job, 0.5, text)
+        assert store.settle([Settlement(job=job, outcome=end, record=AttemptRecord(output_tail=text))]) == [True]
+    stored = [
+        *table.rows("SELECT message, phase FROM {jobs}"),
+        *table.rows("SELECT message, diagnostic, output_tail FROM {attempts}"),
+    ]
+    assert len(stored) == 2 * len(ends) and "hunter2secret" not in str(stored)
+    assert all("mysql://shop:" in cell for row in stored for cell in row)
 
 
 def test_an_end_is_final(table: Database, store: Store, claim: Claimer) -> None:
