@@ -1,5 +1,6 @@
 """Settle: one end for each attempt, by its owner only."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -262,8 +263,8 @@ def test_what_even_a_clean_text_cannot_mend_is_written_without_its_record(
 def test_a_secret_in_what_a_run_says_is_not_stored(table: Database, store: Store, claim: Claimer) -> None:
     """Whatever it says it in: its message, its phase, its diagnostic, its output; and however it ends."""
     text = "connect mysql://shop:hunter2secret@db/shop failed"
-    said = {"message": text, "diagnostic": text}
-    ends = [Done(**said), RetryAt(**said), GiveUp(reason="no", **said), Cancelled(**said), Crashed(reason="no", **said)]
+    plain = [each for each in OUTCOMES if not isinstance(each, Released)]
+    ends: list[Outcome] = [replace(each, message=text, diagnostic=text) for each in plain]
     store.enqueue_many([mail() for _ in ends])
     for job, end in zip(claim(len(ends)), ends, strict=True):
         assert store.progress(job, 0.5, text)
