@@ -87,8 +87,8 @@ class Session:
         return list(self.run(template, parameters).fetchall())
 
     def row(self, template: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
-        """The first row, or None."""
-        found = self.rows(template, parameters)
+        """The first row, or None. The rest is read as well: SQLite keeps a statement open until then."""
+        found: Sequence[tuple[Any, ...]] = self.run(template, parameters).fetchall()
         return found[0] if found else None
 
     def value(self, template: str, parameters: Parameters = ()) -> Any:
@@ -187,12 +187,13 @@ class Sessions:
             tries += 1
 
     def _until_it_works(self, work: Callable[[Session], T], mode: int) -> T:
-        deadline = time.monotonic() + self._patience
+        began = time.monotonic()
+        deadline = began + self._patience
         reruns, careful = 0, False
         while True:
             session = self.current()
             session.reruns, session.careful = reruns, careful
-            attempt, began = _Attempt(self.driver, session, mode), time.monotonic()
+            attempt = _Attempt(self.driver, session, mode)
             try:
                 return attempt.run(work)
             except RunCarefully:
@@ -200,7 +201,7 @@ class Sessions:
             except Exception as error:
                 self._after(attempt, error, patient=time.monotonic() < deadline)
                 time.sleep(_pause(reruns, time.monotonic() - began))
-            reruns += 1
+            reruns, began = reruns + 1, time.monotonic()
 
     def _after(self, attempt: _Attempt, error: Exception, *, patient: bool) -> None:
         """Return if the unit should be run again; raise what the caller must know otherwise."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from _operator import attrgetter
 from functools import cache, lru_cache
 
 from cron2queue.record import Record
 from cron2queue.runtime.backend import Row
-from cron2queue.runtime.database.exact import digest, exact, random_hex, to_bytes
+from cron2queue.runtime.database.exact import digest, random_hex, to_bytes
 from cron2queue.runtime.database.instants import seconds, to_micros
-from cron2queue.runtime.jobs import Forever, NewJob, Period, WhileActive
+from cron2queue.runtime.jobs import Forever, NewJob, Period
 from cron2queue.runtime.limits import UNTIL_PRUNED, turn_of
 from cron2queue.runtime.trouble import JobRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
     from typing import Any, Final
+
+    from cron2queue.runtime.jobs import UniqueScope
 
 PAYLOAD_LIMIT: Final = 256 * 1024  # bytes
 DEPTH_LIMIT: Final = 64  # levels of lists and objects
@@ -26,91 +30,133 @@ _FLAT = frozenset({str, int, float, bool, type(None)})
 _INT = 2**31 - 1
 
 
-class Draft(Record):
-    """A job that may be stored: everything about it is within bounds."""
+class Terms(Record):
+    """What a job asks for beside its payload, its key and its id, checked and as it is stored. Most jobs of a bulk share it."""
 
-    job: NewJob
-    public_id: str
-    payload: str
-    key: bytes | None
-    dedupe: bytes | None
+    queue: str
+    kind: str
+    priority: int
+    max_attempts: int
     period: int | None  # microseconds of uniqueness, UNTIL_PRUNED, or None while active
+    scope: bytes  # of the uniqueness
     ordering_key: bytes | None
     turn: bytes | None
     run_at: int | None
-    certain: bool  # no unique index can refuse it: its public id was made just now, and nothing else in it is unique
+    limit_key: bytes | None
+    owner: bytes | None
+    trace_context: str | None
     timeless: bool  # nothing in its row hangs on what time it is, or on who has a turn
+    rest: Row  # behind the payload in a row that names no time
+
+
+class Draft:
+    """A job that may be stored: everything about it is within bounds. A bulk makes many; a record would take it much longer."""
+
+    __slots__ = ("certain", "dedupe", "job", "key", "payload", "public_id", "terms")
+
+    def __init__(self, job: NewJob, terms: Terms, public_id: str, payload: str, key: bytes | None) -> None:
+        self.job = job
+        self.terms = terms
+        self.public_id = public_id if job.public_id is None else job.public_id
+        self.payload = payload
+        self.key = key
+        self.dedupe = None if key is None else digest(b"job", terms.scope, terms.kind.encode(), key)
+        # No unique index can refuse it: its public id was made just now, and nothing else in it is unique.
+        self.certain = key is None and terms.ordering_key is None and job.public_id is None
 
     def timeless_row(self) -> Row:
         """Its row without the times, which are all the moment at which it is inserted."""
-        job = self.job
-        return (
-            self.public_id, job.queue, job.kind, self.key, self.dedupe, self.period, self.payload, "ready", job.priority, None,
-            None, job.max_attempts, None, None, exact(job.limit_key), None, None, exact(job.owner), job.trace_context, None,
-            None,
-        )  # fmt: skip
+        terms = self.terms
+        return (self.public_id, terms.queue, terms.kind, self.key, self.dedupe, terms.period, self.payload, *terms.rest)
 
     def row(self, *, now: int, has_turn: bool) -> Row:
         """Its row, for NEW_COLUMNS: ready, or scheduled for later, or blocked behind another of its ordering key."""
-        job, later = self.job, self.run_at is not None and self.run_at > now
-        blocked = self.turn is not None and not has_turn
+        terms = self.terms
+        later = terms.run_at is not None and terms.run_at > now
+        blocked = terms.turn is not None and not has_turn
         state = "blocked" if blocked else "scheduled" if later else "ready"
-        until = self.period if self.period in (None, UNTIL_PRUNED) else now + (self.period or 0)
+        until = terms.period if terms.period in (None, UNTIL_PRUNED) else now + (terms.period or 0)
         return (
-            self.public_id, job.queue, job.kind, self.key, self.dedupe, until, self.payload, state, job.priority,
-            now if self.run_at is None else self.run_at,
-            self.run_at if state == "scheduled" else None, job.max_attempts, self.ordering_key, self.turn if has_turn else None,
-            exact(job.limit_key), self.turn if blocked else None, 0 if blocked else None, exact(job.owner), job.trace_context,
-            now, now if state == "ready" else None,
+            self.public_id, terms.queue, terms.kind, self.key, self.dedupe, until, self.payload, state, terms.priority,
+            now if terms.run_at is None else terms.run_at,
+            terms.run_at if state == "scheduled" else None, terms.max_attempts, terms.ordering_key,
+            terms.turn if has_turn else None, terms.limit_key, terms.turn if blocked else None, 0 if blocked else None,
+            terms.owner, terms.trace_context, now, now if state == "ready" else None,
         )  # fmt: skip
 
 
-def drafts_of(jobs: Sequence[NewJob], *, payload_limit: int = PAYLOAD_LIMIT) -> list[Draft]:
-    """Check many jobs; their public ids are cut from one piece of randomness."""
-    digits = random_hex(16 * len(jobs))
-    return [
-        draft(job, payload_limit=payload_limit, public_id=digits[at : at + 32])
-        for job, at in zip(jobs, range(0, len(digits), 32), strict=True)
-    ]
+def drafts_of(jobs: Iterable[NewJob], *, payload_limit: int = PAYLOAD_LIMIT) -> list[Draft]:
+    """Check many jobs; their public ids are cut from one piece of randomness, and what is asked as before is checked."""
+    jobs = tuple(jobs)
+    digits, at = random_hex(16 * len(jobs)), 0
+    said: tuple[Any, ...] = ()
+    made: list[Draft] = []
+    for job in jobs:
+        if (words := _WORDS(job)) != said:
+            terms, said = _terms(words), words
+        made.append(_drafted(job, terms, digits[at : at + 32], payload_limit))
+        at += 32
+    return made
 
 
-def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT, public_id: str | None = None) -> Draft:
-    """Check a job, which gets this public id if it has none. JobRefused tells what is out of bounds; nothing is ever cut."""
-    _check_words(job.queue, job.kind, job.priority, job.max_attempts)
-    _check_rest(job)
+def draft(job: NewJob, *, payload_limit: int = PAYLOAD_LIMIT) -> Draft:
+    """Check a job, which gets a public id if it has none. JobRefused tells what is out of bounds; nothing is ever cut."""
+    return _drafted(job, _terms(_WORDS(job)), random_hex(16), payload_limit)
+
+
+def _drafted(job: NewJob, terms: Terms, public_id: str, limit: int) -> Draft:
+    if job.public_id is not None:
+        _check_public_id(job.public_id)
     key = None if job.key is None else _bounded("key", job.key, 1024)
-    ordering_key = None if job.ordering_key is None else _bounded("ordering key", job.ordering_key, 255)
-    period = None if type(job.unique) is WhileActive else _period(job)
-    if job.owner is not None:
-        _bounded("owner", job.owner, 255)
-    if job.limit_key is not None:
-        _bounded("limit key", job.limit_key, 1024)
-    if job.trace_context is not None:
-        _bounded("trace context", job.trace_context, 1000)
-    return Draft(
-        job=job,
-        public_id=job.public_id or public_id or random_hex(16),
-        payload=payload_text(job.payload, limit=payload_limit),
-        key=key,
-        dedupe=None if key is None else _dedupe(job, key),
+    return Draft(job, terms, public_id, payload_text(job.payload, limit=limit), key)
+
+
+_WORDS: Final = attrgetter(
+    "queue", "kind", "priority", "max_attempts", "unique", "ordering_key", "run_at", "limit_key", "owner", "trace_context"
+)
+
+
+def _terms(words: tuple[Any, ...]) -> Terms:
+    try:
+        return _checked(*words)
+    except TypeError:  # what cannot be hashed is no name, or no number
+        return _checked.__wrapped__(*words)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _checked(
+    queue: str, kind: str, priority: int, max_attempts: int, unique: UniqueScope, ordering_key: str | None,
+    run_at: datetime | None, limit_key: str | None, owner: str | None, trace_context: str | None,
+) -> Terms:  # fmt: skip
+    """What jobs of one producer mostly share, and is looked at once."""
+    _check_words(queue, kind, priority, max_attempts)
+    _check_times(unique, run_at)
+    period = _period(unique)
+    limit = None if limit_key is None else _bounded("limit key", limit_key, 1024)
+    asker = None if owner is None else _bounded("owner", owner, 255)
+    trace = None if trace_context is None else _printable(trace_context)
+    return Terms(
+        queue=queue,
+        kind=kind,
+        priority=priority,
+        max_attempts=max_attempts,
         period=period,
-        ordering_key=ordering_key,
-        turn=None if job.ordering_key is None else turn_of(job.ordering_key),
-        run_at=None if job.run_at is None else to_micros(job.run_at),
-        certain=key is None and ordering_key is None and job.public_id is None,
-        timeless=job.run_at is None and ordering_key is None and (period is None or period == UNTIL_PRUNED),
+        scope=type(unique).__name__.encode(),
+        ordering_key=None if ordering_key is None else _bounded("ordering key", ordering_key, 255),
+        turn=None if ordering_key is None else turn_of(ordering_key),
+        run_at=None if run_at is None else to_micros(run_at),
+        limit_key=limit,
+        owner=asker,
+        trace_context=trace,
+        timeless=run_at is None and ordering_key is None and (period is None or period == UNTIL_PRUNED),
+        rest=("ready", priority, None, None, max_attempts, None, None, limit, None, None, asker, trace, None, None),
     )
 
 
-def _dedupe(job: NewJob, key: bytes) -> bytes:
-    scope = type(job.unique).__name__.encode()
-    return digest(b"job", scope, job.kind.encode(), key)
-
-
-def _period(job: NewJob) -> int | None:
-    if isinstance(job.unique, Period):
-        return seconds(job.unique.seconds)
-    return UNTIL_PRUNED if isinstance(job.unique, Forever) else None
+def _period(unique: UniqueScope) -> int | None:
+    if isinstance(unique, Period):
+        return seconds(unique.seconds)
+    return UNTIL_PRUNED if isinstance(unique, Forever) else None
 
 
 def checked_name(what: str, name: str, longest: int) -> str:
@@ -129,15 +175,6 @@ def _is_name(name: str) -> bool:
 
 
 def _check_words(queue: str, kind: str, priority: int, max_attempts: int) -> None:
-    """What jobs of one producer mostly share, and is looked at once."""
-    try:
-        _check_once(queue, kind, priority, max_attempts)
-    except TypeError:  # what cannot be hashed is no name, or no number
-        _check_once.__wrapped__(queue, kind, priority, max_attempts)
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _check_once(queue: str, kind: str, priority: int, max_attempts: int) -> None:
     checked_name("queue", queue, 64)
     checked_name("kind", kind, 128)
     if not 1 <= max_attempts <= 1_000_000:
@@ -146,15 +183,23 @@ def _check_once(queue: str, kind: str, priority: int, max_attempts: int) -> None
         raise JobRefused(f"the priority {priority} does not fit into 32 bits", remedy="use small numbers; lower runs first")
 
 
-def _check_rest(job: NewJob) -> None:
-    if job.public_id is not None and not (len(job.public_id) == 32 and _HEX.issuperset(job.public_id)):
-        raise JobRefused("a public id is 32 hexadecimal digits", remedy="leave it out: one is made for you")
-    if job.trace_context is not None and not job.trace_context.isprintable():
-        raise JobRefused("the trace context holds control characters", remedy="hand over a traceparent as W3C defines it")
-    if job.run_at is not None and job.run_at.tzinfo is None:
+def _check_times(unique: UniqueScope, run_at: datetime | None) -> None:
+    if run_at is not None and run_at.tzinfo is None:
         raise JobRefused("run_at has no time zone", remedy="hand over an aware datetime, e.g. datetime.now(UTC) + delay")
-    if isinstance(job.unique, Period) and not job.unique.seconds > 0:
+    if isinstance(unique, Period) and not unique.seconds > 0:
         raise JobRefused("a period of uniqueness must be longer than nothing", remedy="give its seconds")
+
+
+def _check_public_id(public_id: str) -> None:
+    if not (len(public_id) == 32 and _HEX.issuperset(public_id)):
+        raise JobRefused("a public id is 32 hexadecimal digits", remedy="leave it out: one is made for you")
+
+
+def _printable(context: str) -> str:
+    if not context.isprintable():
+        raise JobRefused("the trace context holds control characters", remedy="hand over a traceparent as W3C defines it")
+    _bounded("trace context", context, 1000)
+    return context
 
 
 def _bounded(what: str, text: str, limit: int) -> bytes:

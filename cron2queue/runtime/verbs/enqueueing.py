@@ -53,9 +53,11 @@ def enqueue_alone(session: Session, backend: Backend, controls: Controls, drafts
 
 
 def _need_no_look(drafts: Sequence[Draft], controls: Controls) -> bool:
-    rules = [controls.queue(name) for name in {draft.job.queue for draft in drafts}]
-    bounded = any(rule.depth_limit is not None or rule.age_limit is not None for rule in rules)
-    return not bounded and False not in [draft.timeless for draft in drafts]
+    for terms in {id(draft.terms): draft.terms for draft in drafts}.values():
+        rule = controls.queue(terms.queue)
+        if rule.depth_limit is not None or rule.age_limit is not None or not terms.timeless:
+            return False
+    return True
 
 
 def enqueue(session: Session, backend: Backend, controls: Controls, drafts: Sequence[Draft]) -> list[Enqueued]:
@@ -95,7 +97,7 @@ def look(session: Session, drafts: Sequence[Draft], *, current: bool = False) ->
     """
     share = session.driver.current_read if current else ""
     hashes = [draft.dedupe for draft in drafts if draft.dedupe is not None]
-    turns = list({draft.turn for draft in drafts if draft.turn is not None})
+    turns = list({draft.terms.turn for draft in drafts if draft.terms.turn is not None})
     query = "SELECT 0, {now}, '', NULL, version FROM {controls} WHERE id = 1"
     if hashes:
         same = f"SELECT 1, id, public_id, dedupe, unique_until FROM {{jobs}} WHERE dedupe IN ({marks(len(hashes))})"
@@ -176,7 +178,7 @@ def _store(session: Session, backend: Backend, drafts: Sequence[Draft], known: K
         _free_expired(session, known)
         fresh = _answer_known(left, known, answers)
         if session.reruns:  # it collided with others: in the order of the unique index nobody waits in a circle
-            fresh.sort(key=lambda draft: b"" if draft.turn is not None else draft.dedupe or b"")
+            fresh.sort(key=lambda draft: b"" if draft.terms.turn is not None else draft.dedupe or b"")
         turns = set(known.turns)
         rows = [draft.row(now=known.now, has_turn=_gets_turn(draft, turns)) for draft in fresh]
         certain = not session.reruns and False not in [draft.certain for draft in fresh]
@@ -198,9 +200,10 @@ def _free_expired(session: Session, known: Known) -> None:
 
 
 def _gets_turn(draft: Draft, turns: set[bytes]) -> bool:
-    if draft.turn is None or draft.turn in turns:
+    turn = draft.terms.turn
+    if turn is None or turn in turns:
         return False
-    turns.add(draft.turn)
+    turns.add(turn)
     return True
 
 

@@ -41,10 +41,12 @@ class ProducerVerbs(Desk):
 
     def enqueue_many(self, jobs: Iterable[NewJob], *, connection: Any = None) -> list[Enqueued]:
         """Store many jobs in one transaction; duplicates are answered, never an error. Answers in the order of the jobs."""
+        if not tracing.active():
+            return self._enqueue_many(jobs, connection)
         with tracing.sending(jobs) as carrying:
             return self._enqueue_many(carrying, connection)
 
-    def _enqueue_many(self, jobs: Sequence[NewJob], connection: Any) -> list[Enqueued]:
+    def _enqueue_many(self, jobs: Iterable[NewJob], connection: Any) -> list[Enqueued]:
         drafts = drafts_of(jobs, payload_limit=self.payload_limit)
         if not drafts:
             return []
@@ -57,7 +59,7 @@ class ProducerVerbs(Desk):
         alone = backend.insert_is_single and enqueueing.is_one_statement(drafts)
         store = enqueueing.enqueue_alone if alone else enqueueing.enqueue
         answers = self.with_controls(lambda session, controls: store(session, backend, controls, drafts), single=alone)
-        self._after_enqueue([each.turn for each in drafts if each.turn is not None])
+        self._after_enqueue([each.terms.turn for each in drafts if each.terms.turn is not None])
         return answers
 
     def _counted(self, drafts: Sequence[Draft], work: Callable[[], list[Enqueued]]) -> list[Enqueued]:
@@ -67,7 +69,8 @@ class ProducerVerbs(Desk):
         except QueueFull as full:
             self._count("refused", [each.job for each in drafts if each.job.queue == full.queue])
             raise
-        self._count("duplicates", [each.job for each, answer in zip(drafts, answers, strict=False) if answer.duplicate])
+        if True in [answer.duplicate for answer in answers]:
+            self._count("duplicates", [each.job for each, answer in zip(drafts, answers, strict=True) if answer.duplicate])
         return answers
 
     def _count(self, series: str, jobs: Sequence[NewJob]) -> None:
@@ -159,7 +162,7 @@ class ProducerVerbs(Desk):
             return enqueueing.enqueue(session, backend, controls, drafts)
 
         answers = self._counted(drafts, lambda: self.with_controls(work))
-        self._after_enqueue([each.turn for each in drafts if each.turn is not None])
+        self._after_enqueue([each.terms.turn for each in drafts if each.terms.turn is not None])
         return ticking.Ticked(tick=tick, enqueued=answers[0] if answers else None)
 
     def last_tick(self, tick: Tick) -> datetime | None:
