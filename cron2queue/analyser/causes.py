@@ -23,7 +23,8 @@ _EMPTY = regex(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t\r]*\n?$")
 _ASSIGNED = regex(rb"[ \t]*[A-Za-z_]\w*[ \t]*=")
 _SHELL = regex(rb"[ \t]*(?:export|declare|typeset|set|setenv|readonly|unset|alias|source|\.)[ \t]+\S")
 _JUNK_AFTER_QUOTE = regex(rb"[ \t]*[A-Za-z_][\w.-]*[ \t]*=[ \t]*([\"'])[^\"']*(?:\1.*)?\n?$")
-_ONLY_SCHEDULE = regex(rb"[ \t]*(?:@[a-z]+|[^\s@#]+(?:[ \t]+[^\s]+){4,5})[ \t\r]*\n?$")
+_ONLY_SCHEDULE = regex(rb"[ \t]*(?:@[a-z]+(?:[ \t]+\S+)?|[^\s@#]+(?:[ \t]+[^\s]+){4,5})[ \t\r]*\n?$")
+_AT_END = regex(rb"[^ \t\n]+\n")
 _NAME = regex(r"[a-z_][a-z0-9_.-]*\$?$")
 
 
@@ -56,8 +57,11 @@ def cause_of(file: CrontabFile, line: Malformed) -> str | None:
 
 
 def _user_cause(line: Malformed) -> str:
+    """A name right before the end of the line has no command behind it, and the daemon has read on into the next line."""
     word = refused_user(line)
-    return UNKNOWN_USER if _NAME.match(word) and word not in COMMANDS else USER_COLUMN
+    if not _NAME.match(word) or word in COMMANDS:
+        return USER_COLUMN
+    return MISSING_COMMAND if _AT_END.match(line.raw, line.column - 1) else UNKNOWN_USER
 
 
 _COMMAND_NAMES = """

@@ -10,6 +10,7 @@ _MARKS = regex(
     r"\$?\{\{-?\s*(?!(?:end|else|break|continue)\b)[A-Za-z_][\w.\[\]'\"-]*\s*(?:\|[^{}]{0,80})?-?\}\}"
     r"|\{\{-?\s*\.(?:Values|Release|Chart)\.[\w.]+[^{}]{0,80}\}\}"
     rf"|\{{%{_INSIDE}%\}}|<%{_INSIDE}%>|@[A-Z][A-Z0-9_]+@(?!\w)|%%[A-Z][A-Z0-9_]+%%"
+    r"|(?<![\w./-])/(?:full/|absolute/|your/)?path/to/[\w./-]*"
 )
 _QUOTED = regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
 _ANGLED = regex(r"(?<![<\d&])<([A-Za-z](?:[\w .-]{0,38}[\w])?)>(?![>\w&])")
@@ -23,7 +24,7 @@ _WORDS = frozenset(_NAMES.split())
 
 def placeholder(text: str) -> tuple[int, int] | None:
     """Where the first one stands; in quotes only those of templates count, since `<user>` may be searched for there."""
-    found = _MARKS.search(text) if any(mark in text for mark in ("{{", "{%", "<%", "@", "%%")) else None
+    found = _MARKS.search(text) if any(mark in text for mark in ("{{", "{%", "<%", "@", "%%", "path/to/")) else None
     angled = _angled(text) if "<" in text else None
     spans = [each.span() for each in (found, angled) if each is not None]
     return min(spans, default=None)

@@ -24,6 +24,8 @@ from cron2queue.analyser.placeholders import placeholder
         ("{% if x %}run{% endif %}", "{% if x %}"),
         ("@BINDIR@/run", "@BINDIR@"),
         ("%%PREFIX%%/bin/run", "%%PREFIX%%"),
+        ("php /path/to/artisan schedule:run", "/path/to/artisan"),
+        ("cd /full/path/to/moodle && run", "/full/path/to/moodle"),
     ],
 )
 def test_it_is_found_where_it_stands(command: str, found: str) -> None:
@@ -54,6 +56,8 @@ def test_it_is_found_where_it_stands(command: str, found: str) -> None:
         "date +%%Y",
         "mail user@EXAMPLE.ORG",
         "a {} b {} c",
+        "/srv/path/to/run",
+        "/opt/a-path/to/run",
         "",
     ],
 )

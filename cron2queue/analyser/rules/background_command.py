@@ -8,6 +8,9 @@ from cron2queue.analyser.rule import EntryRule, Example, Subject, column_in_line
 from cron2queue.analyser.timing import is_rare
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.crontab.schedule import AtReboot
+from cron2queue.expressions import regex
+
+_GROUP_IN_BACKGROUND = regex(r"\)\s*(&)\s*\Z")
 
 
 class BackgroundCommand(EntryRule):
@@ -33,6 +36,7 @@ class BackgroundCommand(EntryRule):
         "*/10 * * * * www-data php /x/poll.php &\n",
         "0 * * * * root nohup /opt/sync.sh > /dev/null 2>&1 &\n",
         "0 3 * * * root nohup /opt/report.sh > /dev/null 2>&1 &\n",
+        "*/10 * * * * root (/opt/a.sh; /opt/b.sh) &\n",
     )
     good = (
         "*/10 * * * * www-data php /x/poll.php\n",
@@ -47,16 +51,18 @@ class BackgroundCommand(EntryRule):
         top = read_command(entry.command).top
         if any(each.texts[:1] == ("wait",) for each in top):
             return
-        for each in top:
-            if each.after == "&":
-                yield self.at_entry(
-                    subject,
-                    file,
-                    entry,
-                    "& sends it to the background: nobody waits for it, or sees how it ends",
-                    "leave the & out, or end the line with wait",
-                    severity=self.severity if each is top[-1] and not is_rare(entry) else Severity.NOTE,
-                    column=column_in_line(entry, each.end),
-                    evidence="the shell does not wait for background commands",
-                )
-                return
+        at = next((each for each in top if each.after == "&"), None)
+        group = _GROUP_IN_BACKGROUND.search(entry.command)
+        if at is None and group is None:
+            return
+        last = at is None or at is top[-1]
+        yield self.at_entry(
+            subject,
+            file,
+            entry,
+            "& sends it to the background: nobody waits for it, or sees how it ends",
+            "leave the & out, or end the line with wait",
+            severity=self.severity if last and not is_rare(entry) else Severity.NOTE,
+            column=column_in_line(entry, at.end if at is not None else group.start(1) if group else 0),
+            evidence="the shell does not wait for background commands",
+        )

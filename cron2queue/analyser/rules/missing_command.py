@@ -25,7 +25,11 @@ class MissingCommand(Rule):
     code = "C2Q108"
     severity = Severity.ERROR
     confidence = Confidence.PROVEN
-    bad = ("0 1 * * * root\n", Example("*/5 * * * *\n", kind="user", path="/var/spool/cron/crontabs/deploy"))
+    bad = (
+        "0 1 * * * root\n",
+        "@daily root\n0 1 * * * root /opt/a.sh\n",
+        Example("*/5 * * * *\n", kind="user", path="/var/spool/cron/crontabs/deploy"),
+    )
     good = ("0 1 * * * root :\n",)
 
     def check(self, subject: Subject) -> Iterator[Finding | NotJudged]:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.invocations import main_invocation
+from cron2queue.analyser.invocations import Invocation, invocations, main_invocation
 from cron2queue.analyser.naming import script_and_arguments
 from cron2queue.analyser.rule import EntryRule, Example, Subject
 from cron2queue.analyser.schedulers import RUN_PARTS, known_scheduler
 from cron2queue.crontab.lines import CrontabFile, Entry, Kind
 from cron2queue.expressions import regex
 
-_OTHERS = regex(r"/(?:home/[^/]+|var/www|srv/www|srv/http|usr/share/nginx|var/lib/www|Users/[^/]+)/")
+_OTHERS = regex(r"/(?:home/[^/\s]+|var/www|srv/www|srv/http|usr/share/nginx|var/lib/www|Users/[^/\s]+)/")
 
 
 class RunsAsRoot(EntryRule):
@@ -31,10 +31,15 @@ class RunsAsRoot(EntryRule):
     code = "C2Q316"
     severity = Severity.WARNING
     confidence = Confidence.INFERRED
-    bad = ("*/5 * * * * root php /var/www/shop/import.php\n", "0 3 * * * root cd /home/deploy/app && ./backup.sh\n")
+    bad = (
+        "*/5 * * * * root php /var/www/shop/import.php\n",
+        "0 3 * * * root cd /home/deploy && ./backup.sh\n",
+        "*/5 * * * * root cd /var/www/shop && php import.php > /dev/null\n",
+    )
     good = (
         "*/5 * * * * www-data php /var/www/shop/import.php\n",
         "0 3 * * * root /opt/scripts/backup.sh /var/www/shop\n",
+        "0 3 * * * root cd /var/www/shop && tar czf /b/shop.tgz .\n",
         Example("*/5 * * * * root su www-data -s /bin/sh -c 'php /var/www/shop/import.php'\n"),
     )
 
@@ -48,8 +53,9 @@ class RunsAsRoot(EntryRule):
             return
         script, _ = script_and_arguments(main)
         where = _OTHERS.search(script)
-        if where is None and script.startswith((".", "bin/", "scripts/", "artisan")):
-            where = _OTHERS.search(entry.command)
+        if where is None and _is_relative(script, main):
+            folders = (word for each in invocations(entry.command) if each.program == "cd" for word in each.words)
+            where = next((found for folder in folders if (found := _OTHERS.search(f"{folder}/"))), None)
         if where is None:
             return
         yield self.at_entry(
@@ -60,3 +66,8 @@ class RunsAsRoot(EntryRule):
             "name the application's user in the user column",
             evidence="such folders belong to the application or a user as a rule",
         )
+
+
+def _is_relative(script: str, main: Invocation) -> bool:
+    """A path, or a file that an interpreter is given: looked for where the line has gone to."""
+    return not script.startswith(("/", "~", "$", "-")) and ("/" in script or script is not main.path)
