@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import traceback
+from copy import copy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -55,16 +56,35 @@ class PlainLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """`cron2queue: message  name=value ...`, and the traceback below it."""
-        extra = [f"{name}={_clean(str(value))}" for name, value in vars(record).items() if name not in _BUILT_IN]
-        lines = [f"cron2queue: {_clean(_message(record))}" + "".join(f"  {each}" for each in extra)]
+        lines = [f"cron2queue: {_with_fields(record)}"]
         if record.exc_info and record.exc_info[1] is not None:
             lines += _clean("".join(traceback.format_exception(record.exc_info[1]))).splitlines()
         return "\n".join(safe_text(line) for line in lines)
 
 
+class WithFields(logging.Formatter):
+    """Another program's formatter, which shows no extra fields: of our own records they stand behind the message."""
+
+    def __init__(self, inner: logging.Formatter) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def format(self, record: logging.LogRecord) -> str:
+        """As the other formats it."""
+        if record.name.startswith("cron2queue."):
+            record = copy(record)
+            record.msg, record.args = safe_text(_with_fields(record)), ()
+        return self._inner.format(record)
+
+
 def under_journald() -> bool:
     """Whether stderr goes to the journal (systemd sets JOURNAL_STREAM), where `priorities` make sense."""
     return "JOURNAL_STREAM" in os.environ
+
+
+def _with_fields(record: logging.LogRecord) -> str:
+    extra = [f"  {name}={_clean(str(value))}" for name, value in vars(record).items() if name not in _BUILT_IN]
+    return _clean(_message(record)) + "".join(extra)
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cron2queue.runtime.json_logs import JsonLines, PlainLines
+from cron2queue.runtime.json_logs import JsonLines, PlainLines, WithFields
 
 
 def logged(message: str, *args: Any, level: int = logging.INFO, extra: dict[str, Any] | None = None) -> str:
@@ -69,3 +69,14 @@ def test_the_plain_line_carries_the_same_fields_and_cannot_steer_a_terminal() ->
     line = PlainLines().format(record)
     assert line.startswith("cron2queue: dead  kind=a\\x1b[2J\\x0ab  url=mysql://u:")
     assert "pw1" not in line
+
+
+def test_the_format_of_another_shows_the_fields_of_our_records_and_leaves_others_alone() -> None:
+    shown = WithFields(logging.Formatter("[%(levelname)s] %(message)s"))
+    facts = {"levelname": "WARNING", "msg": "dead %s", "args": ("now",), "job": "8b2c", "url": "mysql://u:pw1pw1@h/d\x1b["}
+    ours = logging.makeLogRecord({"name": "cron2queue.worker", **facts})
+    line = shown.format(ours)
+    assert line.startswith("[WARNING] dead now  job=8b2c  url=mysql://u:") and line.endswith("@h/d\\x1b[")
+    assert "pw1pw1" not in line
+    assert ours.getMessage() == "dead now"
+    assert shown.format(logging.makeLogRecord({"name": "celery.worker", **facts})) == "[WARNING] dead now"

@@ -22,6 +22,7 @@ from cron2queue.runtime.celery.deliveries import Delivery
 from cron2queue.runtime.celery.executor import Executor
 from cron2queue.runtime.celery.kinds import QUEUED, settings_of
 from cron2queue.runtime.celery.returning import send_anew
+from cron2queue.runtime.json_logs import WithFields
 from cron2queue.runtime.settings import JobSettings, Settings
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
 from cron2queue.runtime.worker.nursery import Nursery
@@ -247,6 +248,11 @@ def _listen(runner: Runner, settings: Settings) -> None:
     def close(**_: Any) -> None:
         runner.close()
 
+    def show_fields(logger: logging.Logger, **_: Any) -> None:
+        for handler in logger.handlers:
+            if handler.formatter is not None:
+                handler.setFormatter(WithFields(handler.formatter))
+
     def say_why(record: logging.LogRecord) -> bool:
         trouble = record.exc_info[1] if record.exc_info else None
         if trouble is not None and (refusal := login.of(trouble, runner.app.connection_for_read())):
@@ -254,6 +260,7 @@ def _listen(runner: Runner, settings: Settings) -> None:
         return True
 
     logging.getLogger("celery.worker").addFilter(say_why)
+    _connect(signals.after_setup_logger, show_fields)
     _connect(signals.worker_init, check)
     _connect(signals.celeryd_after_setup, warn)
     _connect(signals.worker_process_init, begin)

@@ -121,6 +121,7 @@ def test_a_dead_job_is_requeued_by_the_same_command(live: CeleryBench) -> None:
     job = live.enqueue("work", {"do": "never"})
     assert end_of(live, job) == "dead"
     assert live.job(job)["message"] == "no such customer"
+    live.until(lambda: f"dead  kind=work  job={job.public_id}" in live.log(0))  # Celery's own format shows messages alone
     (live.folder / "repaired").touch()
     assert_runs(live, "dead", "requeue", "--kind", "work")
     assert end_of(live, job, "succeeded") == "succeeded"
