@@ -11,9 +11,9 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import compress, count, pairwise, repeat
+from itertools import chain, compress, count, pairwise, repeat
 from math import inf
-from operator import add, itemgetter
+from operator import add, itemgetter, sub
 from typing import NamedTuple
 
 from cron2queue.evidence.aside import Aside, lines_aside
@@ -21,14 +21,15 @@ from cron2queue.evidence.batch import Batch, Share
 from cron2queue.evidence.joining import Lines, alternating, joined
 from cron2queue.evidence.log_format import ENDLESS, Event, Op
 from cron2queue.evidence.messages import Messages, Shape
-from cron2queue.evidence.pairing import LONGEST_QUEUE
+from cron2queue.evidence.parents import NEAR, WRAP
 from cron2queue.evidence.reading import Formats, SyslogReader
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.sessions import APART
 from cron2queue.evidence.stamps import Clock, NoStamp, State
+from cron2queue.evidence.texts import LONGEST_QUEUE
 
 _REST = 30  # blocks that are not tried at most, after several that were of no use
-_UNSURE = frozenset({Op.REBOOT, Op.RESTARTED, Op.LOST})
+_UNSURE = frozenset({Op.REBOOT, Op.RESTARTED, Op.STAYED})
 _TOUCHING = frozenset({Op.FAILED, Op.WROTE})
 _SESSIONS = frozenset({Op.OPENED, Op.CLOSED})
 _FEW = 20
@@ -277,7 +278,10 @@ class _Look:
         for number, share in enumerate(self._shares.all):
             if share.pairing is not Pairing.GOOD:
                 continue
-            started, ended, left, leading = alternating(starts_of.get(number, []), ends_of.get(number, []))
+            its = starts_of.get(number, []), ends_of.get(number, [])
+            started, ended, left, leading = alternating(*its)
+            if not self._are_near(started, ended):
+                started, ended, left = [], [], sorted(chain(*its))
             share.alive = leading if started else None
             runs.closed.extend(repeat(number, len(started)))
             runs.begun.extend(map(self._times.__getitem__, started))
@@ -285,6 +289,13 @@ class _Look:
             for row in left if number in ends_of else self._findable(left):
                 self._keep(row, bisect_left(rows, row) if self._of["began"][row] else -1)
         return runs
+
+    def _are_near(self, starts: list[int], ends: list[int]) -> bool:
+        """Whether each end was logged by a process that can be the parent of the one that logged the start."""
+        pids = self._of["pid"]
+        children, parents = (list(map(int, map(pids.__getitem__, rows))) for rows in (starts, ends))
+        far = (between for between in map(sub, children, parents) if not 0 < between <= NEAR)
+        return all(-between > WRAP for between in far)
 
     def _findable(self, starts: list[int]) -> Iterator[int]:
         """Of many starts of one subject without any end, those that an end may still find, or a session."""

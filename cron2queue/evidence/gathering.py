@@ -156,7 +156,7 @@ def _book(
     ledger: Ledger, look: Look, hosts: dict[bytes, int], entries: Sequence[Listed], sources: tuple[str, ...]
 ) -> EvidenceBook:
     window, share = covered(rotated_together(look.spans, _ROTATION_GAP))
-    skipped = tuple(_skipped(look, hosts, share))
+    skipped = tuple(_skipped(look, hosts, share, ledger.dropped))
     if not ledger.runs:
         why = "no log, journal or recording was given" if not sources else "no run of a job was found in what was given"
         return replace(EvidenceBook.empty(why, skipped=skipped), sources=sources)
@@ -193,7 +193,7 @@ def _evidence(tally: Tally, window: Window, ledger: Ledger) -> Evidence:
     return tally.evidence(window=window, failures_told=told("failures"), output_told=told("output"))
 
 
-def _skipped(look: Look, hosts: dict[bytes, int], share: float) -> Iterator[str]:
+def _skipped(look: Look, hosts: dict[bytes, int], share: float, dropped: int) -> Iterator[str]:
     yield from look.tale.skipped
     if len(look.barren) > _FEW_BARREN:
         yield f"{len(look.barren)} files hold no start of a job, such as {look.barren[0]}"
@@ -205,6 +205,7 @@ def _skipped(look: Look, hosts: dict[bytes, int], share: float) -> Iterator[str]
         (look.tale.long_lines, "lines longer than 64 KiB were cut there"),
         (look.bad_stamps, "lines with a date that does not exist"),
         (look.not_json, "journal records that are not JSON"),
+        (dropped, "messages were kept out of the logs by a rate limit: starts and ends of jobs may be missing"),
     ):
         if count:
             yield f"{count} {what}"

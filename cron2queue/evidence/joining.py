@@ -83,7 +83,9 @@ def alternating(starts: list[int], ends: list[int]) -> Alternating:
     alive = 0
     for row, step in sorted([*((row, 1) for row in starts), *((row, -1) for row in inner)]):
         crowd.append(row)
-        alive = max(0, alive + step)
+        alive += step
+        if alive < 0:  # of a run whose start is missing; its end may be any of them
+            return Alternating([], [], sorted((*starts, *ends)), leading)
         if alive:
             continue
         if len(crowd) == 2:

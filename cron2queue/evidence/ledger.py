@@ -11,8 +11,8 @@ from cron2queue.crontab.lines import EntryId
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import Ending, Subject
 from cron2queue.evidence.matching import Index, Strangers
-from cron2queue.evidence.pairing import Started
 from cron2queue.evidence.runs import Pairing, Run
+from cron2queue.evidence.starts import Started
 from cron2queue.evidence.tally import Tally, moment
 from cron2queue.evidence.wrapping import unwrapped
 
@@ -118,7 +118,7 @@ def _whose(start: "Started | Later | Tally") -> object:
 
 
 class Ledger:
-    """Told of every start and end (see pairing.Found); `listen` hears of each run besides.
+    """Told of every start and end (see starts.Found); `listen` hears of each run besides.
 
     `recorded`: there is a recording, too, so that log lines of wrapped commands are not counted again.
     """
@@ -138,6 +138,8 @@ class Ledger:
         self._hour = 0.0
         self.changes: dict[str, float] = {}
         self.told: set[tuple[str, str]] = set()
+        self.dropped = 0
+        """Messages, perhaps of jobs, that a rate limit kept out of the logs."""
 
     @property
     def tallies(self) -> list[Tally]:
@@ -295,6 +297,10 @@ class Ledger:
     def changed(self, at: float, whose: str) -> None:
         """A crontab was edited."""
         self.changes[whose] = max(at, self.changes.get(whose, at))
+
+    def lost(self, messages: int) -> None:
+        """A rate limit kept them out of the log."""
+        self.dropped += messages
 
     def reports(self, what: str, source: str) -> None:
         """The source tells of all output, or of all failures."""

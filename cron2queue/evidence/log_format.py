@@ -30,13 +30,15 @@ class Op(IntEnum):
     """The daemon did not start it, since the run before is alive."""
     REBOOT = 7
     RESTARTED = 8
-    """The daemon was started anew; what ran before may or may not be alive."""
+    """The daemon was started anew, and the host perhaps too: what ran before may or may not be alive."""
     LOST = 9
-    """Messages were dropped here (rate limit)."""
+    """So many messages as `detail` tells were dropped here, of the process `child` or of anybody (0), by a rate limit."""
     CHANGED = 10
     """A crontab was edited; `detail` is its user, or `*system*`."""
     REPORTS = 11
     """This daemon reports `detail` ("output", "failures"), so that silence means none."""
+    STAYED = 12
+    """The host was not started anew together with the daemon, so that what ran before is alive."""
 
 
 CUT_USER = "user cut"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cron2queue.evidence.log_format import Event, Op, Subjects
 from cron2queue.evidence.reading import Formats
 
-MARKS = (b"CRON", b"cron", b"Cron]")
+MARKS = (b"CRON", b"cron", b"Cron]", b"rate-lim")
 """One of them stands in each line that a format can read."""
 _MOST_MESSAGES = 5_000
 _NEVER = rb"(?!)"

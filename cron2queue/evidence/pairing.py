@@ -1,94 +1,25 @@
 """From what happened to runs: which end belongs to which start, and how surely.
 
-Three ways, by what the source writes: a key that joins both (exact); the command's text, first in first out (good while
-only one such command is alive); PAM sessions, whose ends are known and whose commands are not (see sessions.py).
+Three ways, by what the source writes: a key that joins both (exact); the command's text, and the numbers of the processes
+that log it (see texts.py); PAM sessions, whose ends are known and whose commands are not (see sessions.py).
 """
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from math import inf
 from typing import Protocol
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
-from cron2queue.evidence.parents import SAME, fitting, rivals
 from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.starts import Found, Started
+from cron2queue.evidence.texts import TextPairing
 
-LONGEST_QUEUE = 64
 _MOST_KEYS = 20_000
 _FEW_LINES = 5  # "nothing to do" among more output than this was not all that it did
 _CLOCK_STEP = 2.0
-
-
-class Started:
-    """A start that waits for its end. Mutable and bare, since millions of them pass by."""
-
-    __slots__ = (
-        "at",
-        "child",
-        "done",
-        "doubtful",
-        "met",
-        "met_at_start",
-        "met_by",
-        "pid",
-        "place",
-        "source",
-        "subject",
-        "tally",
-    )
-
-    def __init__(self, at: float, subject: Subject, source: str, pid: int, child: int, place: int) -> None:
-        self.at = at
-        self.subject = subject
-        self.source = source
-        self.pid = pid
-        self.child = child
-        self.place = place
-        self.tally: object = None
-        self.done = self.doubtful = self.met = self.met_at_start = False
-        self.met_by: tuple[object, ...] = ()
-
-
-class Found(Protocol):
-    """Who is told of starts and of what became of them."""
-
-    def started(self, start: Started) -> bool:
-        """A start, at once; whether anybody wants to know what becomes of it."""
-
-    def ended(self, start: Started, at: float, ending: Ending, pairing: Pairing) -> None:
-        """Its end, with a known duration."""
-
-    def bounded(self, start: Started, low: float, high: float | None, ending: Ending) -> None:
-        """It ended, after at least `low` and at most `high` seconds."""
-
-    def cut(self, start: Started) -> None:
-        """Its end was cut off: by the log's edge, a reboot, or a gap."""
-
-    def wants(self, subject: Subject) -> bool:
-        """Whether anybody wants to know what becomes of this subject's runs."""
-
-    def began_all(self, batch: Batch, waiting: dict[int, Started]) -> None:
-        """All starts of a batch, those that wait for their ends by their places."""
-
-    def ended_all(self, batch: Batch) -> None:
-        """The closed runs of a batch."""
-
-    @property
-    def latest(self) -> float:
-        """When the latest start was, in seconds since 1970."""
-
-    def endless(self, start: Started) -> None:
-        """Its source never writes ends."""
-
-    def refused(self, subject: Subject, at: float, source: str) -> None:
-        """The daemon did not start it, since the run before was alive."""
-
-    def changed(self, at: float, whose: str) -> None:
-        """A crontab was edited."""
-
-    def reports(self, what: str, source: str) -> None:
-        """The source tells of `what` ("output", "failures") whenever there is some."""
 
 
 class Sessions(Protocol):
@@ -128,7 +59,7 @@ class Pairer:
         self._sessions = sessions
         self._says_nothing_to_do = says_nothing_to_do
         self._by_key: dict[Hashable, Started] = {}
-        self._by_text: dict[Subject, deque[Started]] = {}
+        self._texts = TextPairing(found)
         self._failed: dict[tuple[int, int], Ending] = {}
         self._wrote: dict[int, tuple[bool, int]] = {}
         self._closings: deque[tuple[Event, int]] = deque()
@@ -136,10 +67,7 @@ class Pairer:
         self._ended: dict[int, float] = {}
         """When parents logged an end: of two logs, the opening of its session may be read after it."""
         self._place = 0
-        self._log_begins = inf
-        self._ends_by_text: set[str] = set()
-        """Sources that have logged an end by its text, so that one without an end was cut off."""
-        acts = {
+        acts: dict[Op, Callable[[Event], None]] = {
             Op.START: self._start,
             Op.END: self._end,
             Op.FAILED: self._announce,
@@ -148,10 +76,11 @@ class Pairer:
             Op.CLOSED: self._closed,
             Op.REFUSED: self._refused,
             Op.REBOOT: self._reboot,
-            Op.RESTARTED: self._doubt,
-            Op.LOST: self._doubt,
+            Op.RESTARTED: partial(self._doubt, doubtful=True),
+            Op.LOST: self._lost,
             Op.CHANGED: self._changed,
             Op.REPORTS: self._reports,
+            Op.STAYED: partial(self._doubt, doubtful=False),
         }
         self._acts = tuple(acts[op] for op in Op)
 
@@ -166,7 +95,6 @@ class Pairer:
         loggers = batch.pids.split()
         if not self._holds(batch, loggers):
             return False
-        self._log_begins = min(self._log_begins, batch.begun[0])
         self._sessions.forget_all(loggers)
         waiting = {place: self._begun(event) for place, event in batch.left if place >= 0}
         self._found.began_all(batch, waiting)
@@ -175,7 +103,7 @@ class Pairer:
                 self._wait(event, waiting[place], wanted=waiting[place].tally is not None)
             else:
                 self._acts[event[1]](event)
-        self._ends_by_text.update(share.source for share in batch.shares if share.alive is not None)
+        self._texts.took(batch)
         self._found.ended_all(batch)
         return True
 
@@ -189,7 +117,7 @@ class Pairer:
         if not {b"%d" % pid for pid in noted}.isdisjoint(loggers):
             return False
         return all(
-            share.alive == sum(not each.done for each in self._queued(share.subject))
+            share.alive == self._texts.alive(share.subject)
             for share in batch.shares
             if share.alive is not None and self._found.wants(share.subject)
         )
@@ -218,10 +146,8 @@ class Pairer:
         elif detail == ENDLESS:
             self._found.endless(start)
         else:
-            if wanted:
-                self._queue(start)
+            self._texts.started(start, wanted=wanted)
             self._close_until(start.at)
-            self._log_begins = min(self._log_begins, start.at)
             self._sessions.started(start)
 
     def _keep(self, key: Hashable, start: Started) -> None:
@@ -231,18 +157,6 @@ class Pairer:
         elif len(self._by_key) >= _MOST_KEYS:
             self._found.cut(self._by_key.pop(next(iter(self._by_key))))
         self._by_key[key] = start
-
-    def _queue(self, start: Started) -> None:
-        queue = self._by_text.get(start.subject)
-        if queue is None:
-            if len(self._by_text) >= _MOST_KEYS:
-                self._by_text.clear()
-            queue = self._by_text[start.subject] = deque()
-        while queue and (queue[0].done or len(queue) >= LONGEST_QUEUE):
-            gone = queue.popleft()
-            if not gone.done:
-                self._found.endless(gone)
-        queue.append(start)
 
     def _end(self, event: Event) -> None:
         if event.key is None:
@@ -270,48 +184,12 @@ class Pairer:
         return ending
 
     def _end_by_text(self, event: Event) -> None:
-        self._ends_by_text.add(event.source)
         self._close_until(event.at)
-        fits = self._fitting(event)
-        if fits:
-            self._end_first(fits, event)
+        self._texts.ended(event, self._ending)
         self._sessions.forget(event.pid)
         if len(self._ended) >= _MOST_KEYS:
             self._ended.clear()
         self._ended[event.pid] = event.at
-
-    def _end_first(self, fits: list[Started], event: Event) -> None:
-        own = fits[0]
-        times = rivals(fits, own, event.pid)
-        earliest, latest = min(times), max(times)
-        own.done = True
-        ending = self._ending(event, 0)
-        if event.at < own.at - _CLOCK_STEP:
-            self._found.cut(own)
-        elif latest - earliest < SAME:
-            self._found.ended(own, event.at, ending, Pairing.GOOD)
-        else:
-            self._found.bounded(own, max(0.0, event.at - latest), event.at - earliest, ending)
-        for later in fits[1:]:
-            later.met_at_start = later.met_at_start or later.at >= own.at
-
-    def _fitting(self, event: Event) -> list[Started]:
-        """The live starts that this end may belong to, likeliest first."""
-        if event.subject is None:
-            return []
-        alive = [each for each in self._queued(event.subject) if not each.done]
-        return fitting(alive, event.pid, self._log_begins)
-
-    def _queued(self, subject: Subject) -> list[Started]:
-        queue = self._by_text.get(subject)
-        if queue is not None or not subject.cut:
-            return list(queue or ())
-        similar = (
-            queue
-            for other, queue in self._by_text.items()
-            if other.user == subject.user and other.command.startswith(subject.command[:200])
-        )
-        return [start for queue in similar for start in queue]
 
     def _announce(self, event: Event) -> None:
         if isinstance(event.detail, Ending):
@@ -354,9 +232,15 @@ class Pairer:
     def _reboot(self, event: Event) -> None:
         self._cut_all()
 
-    def _doubt(self, event: Event) -> None:
-        for start in self._alive():
-            start.doubtful = True
+    def _doubt(self, event: Event, *, doubtful: bool) -> None:
+        for start in chain(self._by_key.values(), self._texts):
+            start.doubtful = doubtful
+        if doubtful:
+            self._texts.restarted()
+
+    def _lost(self, event: Event) -> None:
+        if isinstance(event.detail, int) and (not event.child or event.child in self._wrote):
+            self._found.lost(event.detail)
 
     def _changed(self, event: Event) -> None:
         self._found.changed(event.at, str(event.detail))
@@ -364,19 +248,13 @@ class Pairer:
     def _reports(self, event: Event) -> None:
         self._found.reports(str(event.detail), event.source)
 
-    def _alive(self) -> list[Started]:
-        queued = (start for queue in self._by_text.values() for start in queue)
-        return [start for start in (*self._by_key.values(), *queued) if not start.done]
-
     def _cut_all(self) -> None:
         self._close_until(inf)
         self._sessions.cut()
-        keyed = set(map(id, self._by_key.values()))
-        for start in self._alive():
+        for start in self._by_key.values():
             start.done = True
-            ends = id(start) in keyed or start.source in self._ends_by_text
-            (self._found.cut if ends else self._found.endless)(start)
+            self._found.cut(start)
         self._by_key.clear()
-        self._by_text.clear()
+        self._texts.cut()
         self._failed.clear()
         self._wrote.clear()

@@ -206,11 +206,7 @@ class JournalReader:
         if boot and self._boot and boot != self._boot:
             yield Event(at, Op.REBOOT, host=host, source="journal")
         self._boot = boot or self._boot
-        text = _message(record.get("MESSAGE"))
-        if text.startswith(b"Suppressed ") and b" messages from " in text:
-            yield Event(at, Op.LOST, detail=text, host=host, source="journal")
-            return
-        event = self._formats.read(at, host, _tag(fields), _number(fields), text, fields)
+        event = self._formats.read(at, host, _tag(fields), _number(fields), _message(record.get("MESSAGE")), fields)
         if event is not None:
             yield event
 

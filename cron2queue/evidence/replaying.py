@@ -10,9 +10,9 @@ from pathlib import Path
 from cron2queue.evidence.ledger import Ledger
 from cron2queue.evidence.log_format import Ending, Subject
 from cron2queue.evidence.observations import Observation, read
-from cron2queue.evidence.pairing import Started
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.stamps import LATEST
+from cron2queue.evidence.starts import Started
 
 
 def recorded(path: Path | None, ledger: Ledger, skipped: list[str]) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cron2queue.evidence.log_format import NO_ENDING, Ending
-from cron2queue.evidence.pairing import Found, Started
 from cron2queue.evidence.parents import SAME, may_be_child
 from cron2queue.evidence.runs import Pairing
+from cron2queue.evidence.starts import Found, Started
 
 APART = 10.0  # seconds after which a start belongs to another herd; daemons start all of a minute at once
 _ONE_MOMENT = 55.0
@@ -65,10 +65,11 @@ class SessionPairing:
 
     def started(self, start: Started) -> None:
         """A command was logged by the grandchild."""
+        start.held = True
         if self._before is not None:
             self._before.append(start)
             while self._before[0].at < start.at - APART:
-                self._before.popleft()
+                self._release(self._before.popleft())
             return
         self._herd(start.subject.user, start.at).starts.append(start)
 
@@ -115,6 +116,8 @@ class SessionPairing:
         """Nothing that runs now will be seen to end."""
         for herd in (*self._waiting.values(), *self._gathering.values()):
             self._resolve(herd)
+        for start in self._before or ():
+            self._release(start)
         self._gathering.clear()
         self._waiting.clear()
         self._open.clear()
@@ -138,14 +141,24 @@ class SessionPairing:
 
     def _resolve(self, herd: Herd) -> None:
         starts = [start for start in herd.starts if not start.done]
+        if not herd.sessions:
+            for start in starts:
+                self._release(start)
         if not starts or not herd.sessions:
-            return  # ends may still come by text; else these are starts without ends
+            return
         if len(starts) == 1 and len(herd.sessions) == 1:
             self._tell(starts[0], herd.sessions, sure=True)
             return
         sure = len(starts) == len(herd.sessions)
         for start, sessions in self._candidates(herd, starts, sure=sure):
             self._tell(start, sessions, sure=sure)
+
+    def _release(self, start: Started) -> None:
+        """No session is its own: its end may still come by text, while it waits for one."""
+        start.held = False
+        if start.dropped and not start.done:
+            start.done = True
+            self._found.endless(start)
 
     def _candidates(self, herd: Herd, starts: list[Started], *, sure: bool) -> list[tuple[Started, list[Session]]]:
         if len(starts) > _LARGEST_HERD or len(herd.sessions) > _LARGEST_HERD:

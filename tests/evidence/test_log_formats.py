@@ -7,6 +7,7 @@ import pytest
 
 from cron2queue.discovery import members
 from cron2queue.evidence.log_format import LogFormat, Sample
+from cron2queue.evidence.log_formats.rate_limits import RateLimits
 from cron2queue.evidence.runs import Run
 
 from .looking import LOGS, crontab, look, look_at
@@ -34,7 +35,7 @@ def expected(sample: Sample) -> list[tuple[object, ...]]:
 def test_a_format_reads_its_own_samples(tmp_path: Path, each: type[LogFormat], sample: Sample) -> None:
     _, runs = look_at(tmp_path, sample.lines)
     assert sorted(map(shown, runs), key=repr) == sorted(expected(sample), key=repr)
-    assert {run.source for run in runs} <= {each.name, "debian", "debian -L 15"}
+    assert {run.source for run in runs} <= {each.name, "debian", "debian -L 15", "cronie"}
 
 
 @pytest.mark.parametrize(("each", "sample"), SAMPLES)
@@ -96,6 +97,15 @@ def test_what_busybox_prints_without_stamps_is_named_as_not_usable() -> None:
     assert runs == []
     assert not book.available
     assert any("no time stamp" in why for why in book.skipped)
+
+
+def test_what_a_rate_limit_dropped_is_counted_where_it_may_be_of_jobs(tmp_path: Path) -> None:
+    (sample,) = RateLimits.samples
+    book, _ = look_at(tmp_path, sample.lines)
+    dropped = 301 + 236 + 51  # not those of process 2918, which has no job
+    assert book.skipped == (
+        f"{dropped} messages were kept out of the logs by a rate limit: starts and ends of jobs may be missing",
+    )
 
 
 def supercronic_run(folder: Path, message: str, command: str = '"work"') -> Run:

@@ -53,9 +53,61 @@ def test_a_run_that_outlives_the_daemon_s_restart_keeps_its_end(tmp_path: Path) 
     text = (
         cronie(("11:00:00", "CMD", 101, "long"))
         + "Nov 30 11:00:30 db1 crond[150]: (CRON) STARTUP (1.7.2)\n"
+        + "Nov 30 11:00:30 db1 crond[150]: (CRON) INFO (@reboot jobs will be run at computer's startup.)\n"
         + cronie(("11:01:00", "CMD", 201, "long"), ("11:01:40", "CMDEND", 100, "long"), ("11:02:41", "CMDEND", 200, "long"))
     )
     assert [run.seconds for run in look_at(tmp_path, text)[1]] == [100, 101]
+
+
+def test_a_run_that_a_reboot_under_cronie_ended_takes_no_end_and_is_no_rival_of_those_after_it(tmp_path: Path) -> None:
+    text = (
+        cronie(("11:00:00", "CMD", 321, "long"))
+        + "Nov 30 11:00:30 db1 crond[150]: (CRON) STARTUP (1.7.2)\n"
+        + "".join(
+            cronie((f"{hour}:01:00", "CMD", pid + 5, "long"), (f"{hour}:01:40", "CMDEND", pid, "long"))
+            for hour, pid in ((11, 319), (13, 310), (14, 200))
+        )
+    )
+    assert [(run.seconds, run.open) for run in look_at(tmp_path, text)[1]] == [(None, True)] + [(40, False)] * 3
+
+
+def test_an_end_far_from_every_live_start_is_that_of_a_start_which_the_log_lacks(tmp_path: Path) -> None:
+    """The parent starts its child at once: no thousand processes begin between the two, also where the numbers begin anew."""
+    for child, parent, seconds in ((9_000, 1_200, None), (2_000, 32_700, None), (302, 32_766, 240)):
+        text = cronie(("11:00:00", "CMD", 77, "a"), ("11:05:00", "CMD", child, "b"), ("11:09:00", "CMDEND", parent, "b"))
+        assert [run.seconds for run in look_at(tmp_path, text)[1]] == [None, seconds]
+
+
+def test_the_end_of_a_run_whose_start_is_missing_is_not_taken_for_that_of_the_next(tmp_path: Path) -> None:
+    """Its parent has a lower number than what was started in the minutes before the next, which began later."""
+    text = cronie(
+        ("11:00:00", "CMD", 101, "other"),
+        ("11:05:00", "CMD", 113, "other"),  # CMD 111 of the job itself was lost
+        ("11:10:00", "CMD", 121, "job"),
+        ("11:11:00", "CMDEND", 110, "job"),
+        ("11:12:00", "CMDEND", 120, "job"),
+    )
+    assert [run.seconds for run in look_at(tmp_path, text)[1] if run.command == "job"] == [120]
+
+
+def test_two_runs_of_which_an_end_and_a_start_are_missing_are_not_one(tmp_path: Path) -> None:
+    minutes = [(f"11:{minute:02}", 100 + 10 * minute) for minute in range(60)]
+    text = "".join(cronie((f"{at}:00", "CMD", pid + 1, "job"), (f"{at}:02", "CMDEND", pid, "job")) for at, pid in minutes)
+    lines = text.splitlines(keepends=True)
+    _, runs = look_at(tmp_path, "".join(lines[:41] + lines[43:]))
+    assert [run.seconds for run in runs] == [2] * 20 + [None] + [2] * 38
+
+
+def test_a_long_run_among_many_short_ones_of_the_same_command_keeps_its_end(tmp_path: Path) -> None:
+    """It is no less alive for the many that began and ended after it."""
+    text = cronie(("09:00:00", "CMD", 101, "poll"))
+    for number in range(1, 180):
+        at, pid = f"{9 + number // 60:02}:{number % 60:02}", 101 + 2 * number
+        text += cronie((f"{at}:00", "CMD", pid, "poll"), (f"{at}:01", "CMDEND", pid - 1, "poll"))
+    text += cronie(("12:00:00", "CMDEND", 100, "poll"))
+    runs = look_at(tmp_path, text)[1]
+    assert runs[0].at_least is not None or runs[0].seconds == 10_800
+    assert not any(run.open for run in runs)
 
 
 def test_the_end_of_a_run_that_began_before_the_log_is_not_taken_for_that_of_the_next(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ _EDITS = frozenset({b"REPLACE", b"RELOAD", b"DELETE"})
 class Daemons(LogFormat):
     """`cron[41]: (CRON) INFO (Running @reboot jobs)`, `crond[9]: (CRON) STARTUP (1.7.2)`, `crontab[7]: (root) REPLACE (root)`.
 
-    At a reboot everything ends unseen; after a restart of the daemon alone, jobs may live on. A crontab that was edited
-    in the window is told of, since earlier runs may belong to earlier lines.
+    At a reboot everything ends unseen; after a restart of the daemon alone, jobs live on. Debian's cron says which it was;
+    cronie says so only of a restart: `(CRON) INFO (@reboot jobs will be run at computer's startup.)`. A crontab that was
+    edited in the window is told of, since earlier runs may belong to earlier lines.
     """
 
     name = "cron daemon"
@@ -57,6 +58,8 @@ def _whose(who: bytes, verb: bytes, what: bytes) -> str:
 def _info(at: float, pid: int, what: bytes) -> Event | None:
     if what.startswith(b"Running @reboot jobs"):
         return Event(at, Op.REBOOT, pid=pid)
-    if what.startswith((b"pidfile", b"Skipping @reboot jobs")):
+    if what.startswith(b"pidfile"):
         return Event(at, Op.RESTARTED, pid=pid)
+    if what.startswith((b"Skipping @reboot jobs", b"@reboot jobs will be run")):
+        return Event(at, Op.STAYED, pid=pid)
     return None
