@@ -201,6 +201,12 @@ class Backend:
             self.keep_records(session, [each.record(claim, worker) for each in ended if each.job_id in held])
         return held
 
+    def finish_and_take(
+        self, session: Session, done: Change, claim: str, worker: str, ended: Sequence[Plain], want: Want
+    ) -> tuple[set[int], list[Row]]:
+        """`finish`, then `take`; where finish_is_single, this is one statement as well."""
+        return self.finish(session, done, claim, worker, ended), self.take(session, want)
+
     def fenced_batch(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """The same in one statement, for databases without RETURNING: all held, or the unit is run again carefully."""
         if session.careful or len(leases) == 1:

@@ -80,17 +80,33 @@ _RETURNED = "j." + CLAIM_COLUMNS  # its first is the id, which both tables have
 # Success and its records in one statement: what the records tell of a job is what the UPDATE returns. Numbers come as one
 # text each, so that the driver need not look at every one.
 _FINISH = (
-    "WITH ended AS (UPDATE {jobs} j SET %s FROM unnest(CAST(? AS bigint[]), CAST(? AS float8[])) AS d (job, seconds) "
+    "ended AS (UPDATE {jobs} j SET %s FROM unnest(CAST(? AS bigint[]), CAST(? AS float8[])) AS d (job, seconds) "
     "WHERE j.id = d.job AND j.lease = CAST(? AS text) || d.job "
-    "RETURNING j.id, j.runs, j.attempts, j.started_at - j.ready_at AS waited, d.seconds) "
-    "INSERT INTO {attempts} (job_id, run, number, lease, worker, outcome, wait_seconds, run_seconds, started_at, ended_at) "
+    "RETURNING j.id, j.runs, j.attempts, j.started_at - j.ready_at AS waited, d.seconds), "
+    "kept AS (INSERT INTO {attempts} "
+    "(job_id, run, number, lease, worker, outcome, wait_seconds, run_seconds, started_at, ended_at) "
     "SELECT id, runs, attempts, CAST(? AS text) || id, CAST(? AS text), 'done', GREATEST(COALESCE(waited, 0), 0) / 1e6, "
-    "seconds, {now} - CAST(seconds * 1e6 AS bigint), {now} FROM ended RETURNING job_id"
+    "seconds, {now} - CAST(seconds * 1e6 AS bigint), {now} FROM ended RETURNING job_id)"
+)
+_FINISHED = "string_agg(CAST(job_id AS text), ',') FROM kept"  # as one text as well
+_NOTHING_ELSE = ", NULL" * (CLAIM_COLUMNS.count(",") - 1)
+_TAKE = (
+    "picked AS MATERIALIZED (%s FOR UPDATE SKIP LOCKED), "
+    f"taken AS (UPDATE {{jobs}} j SET %s FROM picked WHERE j.id = picked.id RETURNING {_RETURNED} AS waited)"
 )
 
 
 def _text_array(numbers: Iterable[float]) -> str:
     return "{" + ",".join(map(repr, numbers)) + "}"
+
+
+def _finishing(done: Change, claim: str, worker: str, ended: Sequence[Plain]) -> Row:
+    jobs, seconds = _text_array(each.job_id for each in ended), _text_array(each.seconds for each in ended)
+    return (*done[1], jobs, seconds, claim, claim, worker)
+
+
+def _ids(finished: str | None) -> set[int]:
+    return set(map(int, finished.split(","))) if finished else set()
 
 
 class PostgresqlBackend(SkipLockedBackend):
@@ -131,14 +147,16 @@ class PostgresqlBackend(SkipLockedBackend):
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. The fence keeps the planner from updating more rows than were locked."""
+        rows = session.rows(f"WITH {self._take(want)} SELECT * FROM taken", self._taking(want))
+        return sorted(rows, key=order_of_claim)
+
+    def _take(self, want: Want) -> str:
         inner = self.candidate_query(want).replace(CANDIDATE_COLUMNS, "id", 1)
         change = self.claimed().replace(" || id", " || j.id").replace("attempts +", "j.attempts +")
-        statement = (
-            f"WITH picked AS MATERIALIZED ({inner} FOR UPDATE SKIP LOCKED) "
-            f"UPDATE {{jobs}} j SET {change} FROM picked WHERE j.id = picked.id RETURNING {_RETURNED}"
-        )
-        rows = session.rows(statement, (*self.candidate_parameters(want), want.token + "-", want.worker))
-        return sorted(rows, key=order_of_claim)
+        return _TAKE % (inner, change)
+
+    def _taking(self, want: Want) -> Row:
+        return (*self.candidate_parameters(want), want.token + "-", want.worker)
 
     def fenced(self, session: Session, change: str, parameters: Row, leases: Sequence[tuple[int, str]]) -> set[int]:
         """All in one statement; RETURNING tells which leases held."""
@@ -149,10 +167,20 @@ class PostgresqlBackend(SkipLockedBackend):
 
     def finish(self, session: Session, done: Change, claim: str, worker: str, ended: Sequence[Plain]) -> set[int]:
         """All in one statement; a lease that is lost is no row in either of its halves."""
-        change, parameters = done
-        jobs, seconds = _text_array(each.job_id for each in ended), _text_array(each.seconds for each in ended)
-        rows = session.rows(_FINISH % change, (*parameters, jobs, seconds, claim, claim, worker))
-        return {row[0] for row in rows}
+        statement = f"WITH {_FINISH % done[0]} SELECT {_FINISHED}"
+        return _ids(session.value(statement, _finishing(done, claim, worker, ended)))
+
+    def finish_and_take(
+        self, session: Session, done: Change, claim: str, worker: str, ended: Sequence[Plain], want: Want
+    ) -> tuple[set[int], list[Row]]:
+        """Both in one statement, on different rows: what is ready has no lease. A row without an id tells who held."""
+        statement = (
+            f"WITH {_FINISH % done[0]}, {self._take(want)} "
+            f"SELECT * FROM taken UNION ALL SELECT NULL, {_FINISHED.replace(' FROM', f'{_NOTHING_ELSE} FROM')}"
+        )
+        rows = session.rows(statement, (*_finishing(done, claim, worker, ended), *self._taking(want)))
+        (finished,) = [row[1] for row in rows if row[0] is None]
+        return _ids(finished), sorted([row for row in rows if row[0] is not None], key=order_of_claim)
 
     def try_write(self, session: Session, statement: str, parameters: Row) -> bool:
         """Behind a savepoint, outside a transaction as well."""

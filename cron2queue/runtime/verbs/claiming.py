@@ -52,6 +52,11 @@ def claim(session: Session, backend: Backend, controls: Controls, want: Want) ->
         rows = admission.take(session, backend, controls, want)
     else:
         rows = backend.take(session, want)
+    return answered(session, controls, rows, want)
+
+
+def answered(session: Session, controls: Controls, rows: Sequence[Sequence[Any]], want: Want) -> list[Job]:
+    """The jobs of these rows; none may mean that the claim went by an old snapshot."""
     if not rows:
         compare(session, controls)
     return _jobs(rows, want)

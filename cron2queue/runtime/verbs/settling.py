@@ -81,6 +81,7 @@ _COMPLETED: Final = (
 _SILENT: Final = ((None, None, None, "", "done"), (None, None, None, "", ""))  # of an AttemptRecord, behind its seconds
 
 
+PLAINLY: Final = (DONE, (None, ""))
 Changes = dict[Change, list[tuple[int, str]]]  # with the leases that each is for
 
 
@@ -144,31 +145,24 @@ def settle(
     limited = [each for each in settlements if controls.limits and controls.of_job(each.job.kind, limit_key(each.job))]
     if limited:
         backend.lock_limits(session, None, controls.locks({each.job.kind for each in limited}))
-    finished, others = _told_apart(settlements) if keep_record else ({}, settlements)
+    finished, others = told_apart(settlements) if keep_record else ({}, settlements)
     changes = _by_change(others)
     if changes and len(finished) + len(changes) > 1:
         backend.lock_jobs(session, sorted(each.job.id for each in settlements))
     held: set[int] = set()
     for (claim, worker), ended in finished.items():
-        held |= backend.finish(session, (DONE, (None, "")), claim, worker, sorted(ended))
+        held |= backend.finish(session, PLAINLY, claim, worker, sorted(ended))
     if others:
         held |= _settle_others(session, backend, others, changes, keep_record=keep_record)
     if session.reruns or len(held) < len(settlements):
-        held |= _settled_before(session, [each for each in settlements if each.job.id not in held])
+        held |= settled_before(session, [each for each in settlements if each.job.id not in held])
     admission.free(session, controls, _limits_of(controls, (each.job for each in limited)))
     for turn in turns_of(each.job for each in settlements):
         ordering.pass_on(session, backend, turn)
     return [each.job.id in held for each in settlements]
 
 
-def is_one_statement(settlements: Sequence[Settlement], backend: Backend, controls: Controls) -> bool:
-    """Whether nothing but `finish` of one job is to be done: then there need be no transaction around it."""
-    if not backend.finish_is_single or len(settlements) != 1 or controls.limits:
-        return False
-    return settlements[0].job.ordering_key is None and not _told_apart(settlements)[1]
-
-
-def _told_apart(settlements: Sequence[Settlement]) -> tuple[dict[tuple[str, str], list[Plain]], Sequence[Settlement]]:
+def told_apart(settlements: Sequence[Settlement]) -> tuple[dict[tuple[str, str], list[Plain]], Sequence[Settlement]]:
     """Those that ended well and have nothing to say, which are most, by their claim and worker; and all others."""
     plain: dict[tuple[str, str], list[Plain]] = {}
     others: list[Settlement] = []
@@ -274,7 +268,7 @@ def outcome_name(outcome: Outcome) -> str:
     return names[type(outcome)]
 
 
-def _settled_before(session: Session, settlements: Sequence[Settlement]) -> set[int]:
+def settled_before(session: Session, settlements: Sequence[Settlement]) -> set[int]:
     """Those that ended just so under this very lease before: a COMMIT whose answer was lost, or transaction()."""
     query = "SELECT lease, outcome FROM {attempts} WHERE job_id = ? AND run = ?"
     found = {each.job.id: session.row(query, (each.job.id, each.job.run)) for each in settlements}

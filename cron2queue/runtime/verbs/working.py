@@ -8,9 +8,10 @@ from cron2queue.runtime.backend import Want, marks
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.desk import Desk
 from cron2queue.runtime.jobs import AttemptRecord, Done, Job, Released, Rescued, RetryAt, Settlement, WorkerInfo
-from cron2queue.runtime.limits import Controls
+from cron2queue.runtime.limits import Controls, Stale
 from cron2queue.runtime.trouble import LeaseLost, StatementFailed
 from cron2queue.runtime.verbs import claiming, liveness, ordering, rollups, settling, upkeep
+from cron2queue.runtime.verbs.finishing import finish_and_claim, finishing
 from cron2queue.runtime.verbs.tally import Tally
 from cron2queue.runtime.verbs.watermark import Watermarks
 
@@ -74,7 +75,7 @@ class WorkerVerbs(Desk):
             return []
         backend = self.backend
         try:
-            single = settling.is_one_statement(settlements, backend, self.controls())
+            single = finishing(settlements, backend, self.controls()) is not None
             held = self.with_controls(
                 lambda session, controls: settling.settle(session, backend, controls, settlements), single=single
             )
@@ -127,12 +128,29 @@ class WorkerVerbs(Desk):
             return held, claiming.claim(session, backend, controls, claiming.by(controls, want))
 
         try:
-            held, jobs = self.with_controls(both)
-        except StatementFailed:
+            held, jobs = self._in_one_statement(settlements, want, both) or self.with_controls(both)
+        except (StatementFailed, Stale):
+            self.forget_controls()
             return self.settle(settlements), self.claim(queue, kinds=kinds, limit=limit, worker=worker)
         self.tally.settled(settlements, held)
         self._after_settling(settlements)
         return held, jobs
+
+    def _in_one_statement(
+        self, settlements: Sequence[Settlement], want: Want, both: Callable[[Session, Controls], tuple[list[bool], list[Job]]]
+    ) -> tuple[list[bool], list[Job]] | None:
+        """The same without BEGIN and COMMIT, if a backend can do it. Run again, it is one statement after the other."""
+        backend, controls = self.backend, self.controls()
+        ends = finishing(settlements, backend, controls)
+        if ends is None or self._limited(want) or controls.queue(want.queue).paused:
+            return None
+
+        def work(session: Session) -> tuple[list[bool], list[Job]]:
+            if session.reruns:
+                return both(session, controls)
+            return finish_and_claim(session, backend, controls, settlements, ends, claiming.by(controls, want))
+
+        return self.sessions.single(work)
 
     def _after_settling(self, settlements: Sequence[Settlement]) -> None:
         """Look once more for whom the turns are: a producer may have come in between."""

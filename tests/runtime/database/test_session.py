@@ -12,7 +12,7 @@ from runtime.severing import Severing
 
 from cron2queue.errors import DatabaseUnavailable
 from cron2queue.runtime.database.session import Session
-from cron2queue.runtime.jobs import Done, NewJob, Settlement, WorkerInfo
+from cron2queue.runtime.jobs import AttemptRecord, Done, NewJob, Settlement, WorkerInfo
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.trouble import DatabaseBusy, RetryTransaction, StatementFailed
 
@@ -96,6 +96,22 @@ def test_a_settle_whose_commit_was_cut_says_the_truth(server: Database, line: Li
     assert line.proxy.cuts == 1
     assert server.rows("SELECT state, COUNT(*) FROM {jobs} GROUP BY state") == [("succeeded", 3)]
     assert server.value("SELECT COUNT(*) FROM {attempts}") == 3
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_settle_with_the_next_claim_that_was_cut_says_the_truth_of_both(server: Database, line: Line, after: bool) -> None:
+    line.store.enqueue_many([NewJob(kind="mail") for _ in range(7)])
+    jobs = line.store.claim("default", kinds=("mail",), limit=3, worker="w")
+    server.change("UPDATE {jobs} SET lease = 'other', worker = 'other' WHERE id = ?", (jobs[1].id,))
+    ends = [Settlement(job=job, outcome=Done(), record=AttemptRecord(run_seconds=0.5)) for job in jobs]
+    line.proxy.cut(b"SKIP LOCKED" if server.name == "postgresql" else line.word, after=after)
+    held, more = line.store.settle_and_claim(ends, "default", kinds=("mail",), limit=3, worker="w")
+    assert (held, len(more), line.proxy.cuts) == ([True, False, True], 3, 1)
+    assert server.rows("SELECT state, COUNT(*) FROM {jobs} GROUP BY state ORDER BY 1") == [
+        ("ready", 1), ("running", 4), ("succeeded", 2),
+    ]  # fmt: skip
+    assert server.value("SELECT COUNT(*) FROM {attempts}") == 2
+    assert line.store.settle([Settlement(job=job, outcome=Done()) for job in more]) == [True] * 3
 
 
 def test_a_worker_beats_on_after_its_line_was_cut(server: Database, line: Line) -> None:

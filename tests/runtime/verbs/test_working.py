@@ -37,6 +37,45 @@ def test_an_end_with_its_record_is_one_round_trip_on_postgresql_and_one_transact
     assert database.rows("SELECT outcome, run_seconds FROM {attempts} WHERE job_id = ?", (job.id,)) == [("done", 0.5)]
 
 
+def settled_and_claimed(store: Store, ends: list[Settlement], limit: int = 3) -> tuple[list[bool], list[Job]]:
+    return store.settle_and_claim(ends, "default", kinds=KINDS, limit=limit, worker="w")
+
+
+def test_ends_and_the_next_claim_are_one_round_trip_on_postgresql_however_many_they_are(
+    database: Database, store: Store
+) -> None:
+    ends = [done(job) for job in claimed(store, 40)]
+    store.enqueue_many([NewJob(kind="mail") for _ in range(100)])
+    for _ in range(7):
+        ends = [done(job) for job in settled_and_claimed(store, ends, 10)[1]]
+    found: list[Job] = []
+    waits = asked(store, lambda: found.extend(settled_and_claimed(store, ends, 10)[1]))
+    assert waits == {"sqlite": 5, "postgresql": 1}.get(database.name, 5)
+    assert [job.attempt for job in found] == [1] * 10
+    assert database.value("SELECT COUNT(*) FROM {jobs} WHERE state = 'succeeded'") == 7 + 40 + 70
+    assert database.value("SELECT COUNT(*) FROM {attempts} WHERE outcome = 'done' AND run_seconds = 0.5") == 7 + 40 + 70
+
+
+def test_a_pause_in_between_holds_the_claim_and_not_the_ends(database: Database, store: Store) -> None:
+    ends = [done(job) for job in claimed(store, 3)]
+    store.enqueue_many([NewJob(kind="mail") for _ in range(3)])
+    other = database.store()
+    other.pause("default", by="test")
+    assert settled_and_claimed(store, ends) == ([True] * 3, [])
+    other.resume("default", by="test")
+    other.set_limit("kind", "mail", by="test", concurrency=2)
+    assert len(settled_and_claimed(store, [], 3)[1]) == 2
+    assert database.value("SELECT COUNT(*) FROM {attempts}") == 7 + 3
+
+
+def test_with_nothing_more_to_claim_the_ends_are_written_all_the_same(database: Database, store: Store) -> None:
+    jobs = claimed(store, 3)
+    database.change("UPDATE {jobs} SET lease = 'other', worker = 'other' WHERE id = ?", (jobs[1].id,))
+    assert settled_and_claimed(store, [done(job) for job in jobs]) == ([True, False, True], [])
+    assert settled_and_claimed(store, [done(job) for job in jobs[:1]]) == ([True], [])
+    assert {each.series: each.n for each in store.tally.take() if "outcome" in each.series} == {"outcome:done": 7 + 3}
+
+
 @pytest.mark.parametrize("what", ["order", "limit", "message", "retry"])
 def test_an_end_that_more_hangs_on_is_a_transaction_everywhere(database: Database, store: Store, what: str) -> None:
     if what == "limit":
