@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.crontab.lines import EntryId
 
-_YES, _NO = ("y", "yes"), ("n", "no")
+_YES, _NO, _STOP = ("y", "yes"), ("n", "no"), ("q", "quit")
 
 
 def need_terminal(stdin: TextIO) -> None:
@@ -38,20 +38,24 @@ def ask(audit: Audit, stdin: TextIO | None = None, stderr: TextIO | None = None)
     for verdict in audit.verdicts:
         said: dict[str, bool] = {}
         for key, question in _open(verdict):
-            print(
-                f"{shown(verdict.name)}, line {verdict.entry.number}: {question} [y/n, Enter: not known, q: stop] ",
-                end="",
-                file=sink,
-            )
-            sink.flush()
-            answer = source.readline()
-            word = answer.strip().lower()
-            if not answer or word == "q":
+            word = _answer(f"{shown(verdict.name)}, line {verdict.entry.number}: {question}", source, sink)
+            if word in _STOP:
                 return answers
-            if word in _YES + _NO:
+            if word:
                 said[key] = word in _YES
                 answers[verdict.entry_id] = Declarations(**said)  # type: ignore[arg-type]
     return answers
+
+
+def _answer(question: str, source: TextIO, sink: TextIO) -> str:
+    """One of the words that can be answered, or "" for an empty answer; anything else is asked again."""
+    while True:
+        print(f"{question} [y/n, Enter: not known, q: stop] ", end="", file=sink)
+        sink.flush()
+        line = source.readline()
+        word = line.strip().lower() if line else _STOP[0]
+        if not word or word in _YES + _NO + _STOP:
+            return word
 
 
 def _open(verdict: Verdict) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from cron2queue.analyser.audit import Audit
     from cron2queue.analyser.declarations import Declarations
-    from cron2queue.cli.sources import Sources
     from cron2queue.generator.drafts import Original
     from cron2queue.generator.preparing import Before, Choices, Prepared
     from cron2queue.plan.folder import Folder
     from cron2queue.plan.model import Project
 
 DIFFERS, NOT_READ = 1, 3
+SIGNS = ("mostly_empty", "overlap_hurts", "user_waits", "lost_on_failure")
 LOCK_FOLDER = "/run/lock/cron2queue"
 
 
@@ -146,25 +146,30 @@ def _prepared(request: Request, path: Path, folder: Folder | None) -> tuple[Prep
     sources = with_evidence(sources, request.logs, request.journal, request.observations)
     tell_unreadable(sources)
     found = originals(sources.files, caller=request.user or caller(), owner=request.user)
-    _refuse_nothing(sources, found)
+    if sources.unreadable and not any(each.file.lines for each in found):
+        raise InputError("nothing was read", remedy="name crontabs that you may read")
     before = look_back(folder)
     zone = zone_for(request.timezone or _planned_zone(before), root=request.root)
     at = moment(request.at, zone)
     audit, answers = _judged(request, found, before, zone, at)
     choices = _choices(request, path, found, zone, answers)
     prepared = prepare(audit, found, Templates(), choices, path=path, folder=folder)
+    _refuse_nothing(found, prepared)
     return prepared, bool(sources.unreadable)
 
 
-def _refuse_nothing(sources: Sources, found: list[Original]) -> None:
-    if any(each.file.entries for each in found):  # where every line is switched off, the lines before that
+def _refuse_nothing(found: list[Original], prepared: Prepared) -> None:
+    """Raises UsageError where there is nothing to convert, to put right or to miss."""
+    files = [each.file for each in found]  # where every line is switched off, the lines before that
+    if any(file.entries for file in files) or prepared.draft.mended or prepared.merged.plan.gone:
         return
-    if sources.unreadable:
-        raise InputError("nothing was read", remedy="name crontabs that you may read")
-    if any(file.malformed for file in sources.files):
-        remedy = "cron2queue audit tells what is wrong with each of its lines: repair that first"
-        raise UsageError("there is no entry to convert: cron cannot read what stands there", remedy=remedy)
-    raise UsageError("there is no entry to convert", remedy="name a crontab that holds at least one entry")
+    for file in files:
+        for line in file.malformed[:1]:
+            remedy = "cron2queue audit tells what is wrong with each of its lines: repair that first"
+            said = f"there is no entry to convert: cron cannot read what stands there ({line.message})"
+            raise UsageError(said, remedy=remedy, place=f"{file.path}:{line.number}:{line.column}")
+    names = ", ".join(file.path for file in files)
+    raise UsageError("there is no entry to convert", remedy="name a crontab that holds at least one entry", place=names)
 
 
 def _planned_zone(before: Before) -> str | None:
@@ -179,16 +184,18 @@ def _judged(
     from cron2queue.analyser.audit import audit
     from cron2queue.cli.evidence import book_of
     from cron2queue.cli.host import facts_of_host
+    from cron2queue.cli.remarks import tell_useless_evidence
 
     files = [each.file for each in found]
     book, host = book_of(request, files, zone, at), facts_of_host(files, request.root)
+    tell_useless_evidence(book, asked=bool(request.logs or request.journal or request.observations))
     known = _declarations(before)
     judged = audit(files, book, at=at, zone=zone, answers=known, host=host)
     if not request.ask:
         return judged, {}
     from cron2queue.cli.asking import ask
 
-    said = ask(judged)
+    said = {entry: _added(known.get(entry), new) for entry, new in ask(judged).items()}
     return audit(files, book, at=at, zone=zone, answers={**known, **said}, host=host), _plain(said)
 
 
@@ -200,10 +207,16 @@ def _declarations(before: Before) -> dict[str, Declarations]:
     return {entry: Declarations(**said) for entry, said in answers.items()}  # type: ignore[arg-type]
 
 
+def _added(known: Declarations | None, new: Declarations) -> Declarations:
+    """What was answered before, and now."""
+    if known is None:
+        return new
+    return replace(known, **{sign: value for sign in SIGNS if (value := getattr(new, sign)) is not None})
+
+
 def _plain(said: Mapping[str, Declarations]) -> dict[str, dict[str, bool]]:
-    signs = ("mostly_empty", "overlap_hurts", "user_waits", "lost_on_failure")
     return {
-        entry: {sign: value for sign in signs if (value := getattr(each, sign)) is not None} for entry, each in said.items()
+        entry: {sign: value for sign in SIGNS if (value := getattr(each, sign)) is not None} for entry, each in said.items()
     }
 
 

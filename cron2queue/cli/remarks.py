@@ -1,13 +1,21 @@
-"""What is said of sources before anything is judged: those that could not be read, are no crontab, or hold nothing."""
+"""What is said of sources and evidence before anything is judged: what could not be read, is no crontab, or holds nothing."""
+
+from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cron2queue.cli.reading.opening import Unreadable
 from cron2queue.cli.sources import Sources
 from cron2queue.cli.trouble import say
+
+if TYPE_CHECKING:
+    from cron2queue.evidence.book import EvidenceBook
+
+_SHOWN = 5
 
 
 def _unread(path: Path) -> Unreadable | None:
@@ -33,6 +41,15 @@ def tell_unreadable(sources: Sources) -> None:
         say(f"{each.path}: {each.reason}\n  remedy: {each.remedy}")
     for each in sources.closed:
         say(f"{each.path}: {each.reason}: of the users' crontabs only your own is read\n  remedy: run as root to read them all")
+
+
+def tell_useless_evidence(book: EvidenceBook, *, asked: bool) -> None:
+    """Say on stderr that nothing came of the evidence that was named, and why; the plan would look as if none had been."""
+    if asked and not book.available:
+        reasons = "; ".join(book.skipped[:_SHOWN]) or "no start of these entries stands in it"
+        from cron2queue.evidence.book import HOW_TO_GET_EVIDENCE
+
+        say(f"the evidence was of no use: {reasons}\n  remedy: {HOW_TO_GET_EVIDENCE}")
 
 
 def remark(sources: Sources, *, named: Collection[str] = (), verbose: bool) -> None:

@@ -20,6 +20,7 @@ from cron2queue.crontab.kinds import Guess, has_entries
 from cron2queue.crontab.lines import CrontabFile, Kind
 from cron2queue.crontab.parser import parse
 from cron2queue.crontab.spool import without_heading
+from cron2queue.errors import UsageError
 from cron2queue.record import Record
 
 __all__ = ["Sources", "Unreadable", "read"]
@@ -60,8 +61,11 @@ def read(
     `progress` is called with the number of files read so far, and 0: nobody knows how many there are.
 
     Raises:
-        UsageError: an unknown dialect or kind.
+        UsageError: an unknown dialect or kind, or a `root` that is no folder.
     """
+    if root is not None and not os.path.isdir(root):
+        remedy = "name the folder into which the other host's tree was copied"
+        raise UsageError(f"{root} is no folder", remedy=remedy, place="--root")
     reader = _Reader(Wanted(dialect=dialect, kind=kind, user=user), Host(root), stdin, progress)
     reader.run(sources)
     return _without_binaries(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.verdicts import BECOMES, Decision
+from cron2queue.generator.crontab_lines import is_moved
 from cron2queue.generator.drafts import CHANGING
 from cron2queue.generator.repairing import REPAIR_FIRST
 from cron2queue.redaction import redact
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from cron2queue.plan.model import PlannedJob
 
 _OPEN = f"{BECOMES[Decision.ASK]}: see the questions"
+
+
+def _today(job: PlannedJob, change: Change | None) -> str:
+    """The schedule of the crontab; that of the plan may be another one."""
+    entry = change.move.entry if change else job.verdict.entry if job.verdict else None
+    return (entry.schedule_text if entry else job.settings.schedule) or ""
 
 
 def _then(job: PlannedJob, change: Change | None, prepared: Prepared) -> tuple[str, ...]:
@@ -36,10 +43,12 @@ def _then(job: PlannedJob, change: Change | None, prepared: Prepared) -> tuple[s
         return (BECOMES[Decision.DROP],)
     if job.decision not in CHANGING and change.block.repaired:
         return (f"repaired; {_OPEN}" if job.decision is Decision.ASK else "repaired, stays",)
+    moved = f"at {safe_text(settings.schedule or '')}" if is_moved(change.move) else ""
     if job.decision in (Decision.KEEP, Decision.ASK):
-        return (change.note.partition(",")[0] or BECOMES[Decision.KEEP],)
+        return (moved or change.note.partition(",")[0] or BECOMES[Decision.KEEP],)
     kept = {"systemd": "timer", "guard": BECOMES[Decision.GUARD]}
-    return (kept.get(job.engine, f"job -> {settings.queue}"), settings.overlap, f"{settings.timeout:g} s")
+    becomes = kept.get(job.engine, f"job -> {settings.queue}")
+    return (f"{becomes}, {moved}" if moved else becomes, settings.overlap, f"{settings.timeout:g} s")
 
 
 _HEADINGS = ("line", "entry", "now", "then", "overlap", "timeout")
@@ -50,8 +59,9 @@ def _lines_of_plan(prepared: Prepared) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [_HEADINGS]
     changes = {each.move.job.name: each for each in prepared.draft.changes}
     for job in prepared.merged.plan.jobs:
-        now = cut(safe_text(job.settings.schedule or ""), 20)
-        rows.append((str(job.settings.line or 0), cut(job.name, 25), now, *_then(job, changes.get(job.name), prepared)))
+        change = changes.get(job.name)
+        now = cut(safe_text(_today(job, change)), 20)
+        rows.append((str(job.settings.line or 0), cut(job.name, 25), now, *_then(job, change, prepared)))
     widths = [max(len(row[at]) for row in rows if len(row) > at and (at != 3 or len(row) > 4)) for at in range(len(_HEADINGS))]
     for line, *cells in rows:
         padded = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths[1:], strict=False))

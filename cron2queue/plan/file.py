@@ -29,7 +29,7 @@ from cron2queue.plan.keys import (
 from cron2queue.plan.model import Plan, PlannedJob
 from cron2queue.plan.reading import PlanText, check_keys, read_jobs, read_project, read_settings
 from cron2queue.redaction import redact
-from cron2queue.runtime.settings import FORMAT_VERSION, PLAN_NAME, JobSettings, Overlap
+from cron2queue.runtime.settings import FORMAT_VERSION, PLAN_NAME, JobSettings, Overlap, defaults
 from cron2queue.text import cut, safe_text
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ class _Merger:
         self.generated: Generated = {"project": {}, "queues": {}, "jobs": {}}
         self.edited: list[str] = []
         self.tail = ""
+
+    def engine_of(self, name: str) -> object:
+        """The engine that the file names for a job: its own, or that of the project."""
+        own: Mapping[str, Any] = self.document.get("engines", {})
+        return own.get(name, self.document["project"].get("engine"))
 
     def _known(self, kind: str, name: str) -> Mapping[str, Any]:
         return self.base.get(kind, {}).get(name, {})
@@ -164,11 +169,16 @@ def matched(fresh: Plan, document: Mapping[str, Any]) -> dict[str, PlannedJob]:
     return result
 
 
+def _standing(held: Mapping[str, Any], known: Mapping[str, Any], key: str, fresh: str) -> str:
+    """The word that will stand in the file after merging: an edited one, or the fresh one; a deleted key takes its default."""
+    if key not in held:
+        return str(defaults(JobSettings)[key]) if key in known else fresh
+    return fresh if held[key] == known.get(key) else str(held[key])
+
+
 def _effective(job: PlannedJob, held: Mapping[str, Any], known: Mapping[str, Any]) -> Decision:
     """The decision that will stand in the file after merging: an edited one, or the fresh one."""
-    current = held.get("decision")
-    word = str(current) if current is not None and current != known.get("decision") else job.settings.decision
-    return Decision.__members__.get(word.upper(), job.decision)
+    return Decision.__members__.get(_standing(held, known, "decision", job.settings.decision).upper(), job.decision)
 
 
 def _gone(document: Mapping[str, Any], jobs: Mapping[str, PlannedJob]) -> Iterator[str]:
@@ -181,8 +191,8 @@ def _as_decided(jobs: Mapping[str, PlannedJob], document: Mapping[str, Any], bas
     """The jobs with the decisions and the queues that will stand in the file."""
     for name, job in jobs.items():
         held = document.get("jobs", {}).get(name, {})
-        decision = _effective(job, held, base.get("jobs", {}).get(name, {}))
-        queue = str(held.get("queue", job.settings.queue))
+        known = base.get("jobs", {}).get(name, {})
+        decision, queue = _effective(job, held, known), _standing(held, known, "queue", job.settings.queue)
         yield replace(job, settings=replace(job.settings, decision=decision.lower(), queue=queue))
 
 
@@ -195,9 +205,13 @@ def _merge_queues(merger: _Merger, fresh: Plan, jobs: Sequence[PlannedJob], whys
         merger.put("queues", name, queue_values(queue), QUEUE_WORDS, (reasons.get(name) or whys.get(name, ""),))
 
 
-def _fitting(settings: JobSettings, decision: Decision) -> JobSettings:
+def _fitting(settings: JobSettings, decision: Decision, engine: object) -> JobSettings:
     """What was chosen for a queue is not proposed to a lock, which has no memory."""
-    forgetful = decision is Decision.GUARD and settings.overlap in (Overlap.MERGE, Overlap.QUEUE, Overlap.REPLACE)
+    forgetful = (decision is Decision.GUARD or engine == "guard") and settings.overlap in (
+        Overlap.MERGE,
+        Overlap.QUEUE,
+        Overlap.REPLACE,
+    )
     return replace(settings, overlap=Overlap.SKIP) if forgetful else settings
 
 
@@ -206,7 +220,8 @@ def _merge_jobs(merger: _Merger, jobs: Mapping[str, PlannedJob], base: Generated
         held = merger.document.get("jobs", {}).get(name, {})
         decision = _effective(job, held, base.get("jobs", {}).get(name, {}))
         remarks = tuple(filter(None, (job.because, *job.notes)))
-        merger.put("jobs", name, job_values(_fitting(job.settings, decision), decision), JOB_WORDS, remarks)
+        settings = _fitting(job.settings, decision, merger.engine_of(name))
+        merger.put("jobs", name, job_values(settings, decision), JOB_WORDS, remarks)
         if job.verdict:  # a spread start counts as an edit, so that it stays in later runs
             merger.generated["jobs"][name]["schedule"] = job.verdict.entry.schedule_text
 

@@ -50,7 +50,9 @@ def _trusted(descriptor: int, shown: str) -> None:
     if status.st_uid not in (0, os.geteuid()):
         raise UnsafePath(f"{shown} belongs to another user", remedy="choose a folder of your own")
     if status.st_mode & stat.S_IWOTH or (shared and status.st_gid not in (os.getegid(), 0)):
-        raise UnsafePath(f"{shown} can be written to by others", remedy=f"run: chmod go-w {shown}")
+        everybodys = status.st_mode & stat.S_ISVTX  # like /tmp, which is to stay so
+        remedy = "name a folder of your own below it" if everybodys else f"run: chmod go-w {shown}"
+        raise UnsafePath(f"{shown} can be written to by others", remedy=remedy)
 
 
 class Folder:
@@ -64,12 +66,7 @@ class Folder:
     def open(cls, path: Path, *, create: bool = False) -> Folder:
         """The folder itself may not be a link. `create` makes it with mode 0755, parents too."""
         if create:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                _make(path.name or ".", os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), close=True)
-            except OSError as trouble:
-                trouble.filename = str(path)
-                raise
+            _make_with_parents(path)
         try:
             descriptor = os.open(path, _FOLDER)
         except OSError as trouble:
@@ -164,6 +161,22 @@ def _make(name: str, descriptor: int, *, close: bool = False) -> None:
     finally:
         if close:
             os.close(descriptor)
+
+
+def _make_with_parents(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _make(path.name or ".", parent, close=True)
+        except OSError as trouble:
+            trouble.filename = str(path)
+            raise
+    except FileNotFoundError:  # below /proc, say
+        raise UsageError(f"{path} cannot be made", remedy="name a folder where folders can be made") from None
+    except FileExistsError as trouble:
+        said = f"{trouble.filename} is in the way: it is no folder"
+        raise UsageError(said, remedy="name another place, or take it away") from None
 
 
 def prepare(

@@ -240,3 +240,105 @@ def test_a_plan_that_has_lost_its_notes_takes_an_entry_to_the_queue(tmp_path: Pa
     plan.write_text(plan.read_text().replace('queue = "critical"', 'queue = "nightly"'))
     told = run(*again)
     assert told.status == 2 and "there is no queue 'nightly'" in told.err and "[queues.nightly]" in told.err
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [(b"", ""), (b"# nothing\n\n", ""), (b"A=1\n61 * * * * x\nfoo\n", ":2:1"), (b"* * 32 * * x\n", ":1:5")],
+)
+def test_where_nothing_can_be_converted_the_file_and_its_first_mistake_are_named(
+    tmp_path: Path, text: bytes, place: str
+) -> None:
+    (tmp_path / "crontab").write_bytes(text)
+    ran = run("convert", "crontab", "--kind", "user", "--dialect", "debian", "--into", "c2q", cwd=tmp_path)
+    assert (ran.status, ran.out, [each.name for each in tmp_path.iterdir()]) == (2, "", ["crontab"])
+    assert ran.err.startswith(f"cron2queue: crontab{place}: there is no entry to convert")
+    assert "\n  remedy: " in ran.err
+
+
+def test_a_crontab_of_one_line_without_its_newline_is_put_right(tmp_path: Path) -> None:
+    (tmp_path / "crontab").write_bytes(b"0 3 * * * true")
+    ran = run("convert", "crontab", "--kind", "user", "--dialect", "debian", "--into", "c2q", cwd=tmp_path)
+    assert (ran.status, ran.err) == (0, "")
+    assert (tmp_path / "c2q/crontab.new").read_bytes().endswith(b"\n#0 3 * * * true\n0 3 * * * true\n")
+
+
+def test_the_last_entry_that_went_is_shown_as_any_other(crontab: Path, tmp_path: Path) -> None:
+    assert run("convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet").status == 0
+    crontab.write_text("# all of it went to the other host\n")
+    ran = run("convert", str(crontab), "--into", str(tmp_path / "c2q"))
+    assert (ran.status, ran.out.count("  removed  ")) == (0, 2)
+
+
+@pytest.mark.parametrize("option", ["--logs", "--journal", "--observations"])
+def test_evidence_that_is_none_is_told(crontab: Path, tmp_path: Path, option: str) -> None:
+    (tmp_path / "noise").write_bytes(bytes(range(256)))
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"), option, str(tmp_path / "noise"))
+    ran = run(*words)
+    assert ran.status == 0
+    assert ran.err.startswith(f"cron2queue: the evidence was of no use: {tmp_path / 'noise'}: ")
+    assert "\n  remedy: Debian and Ubuntu: set " in ran.err
+
+
+def test_what_stands_today_is_the_crontabs_and_what_follows_is_the_plans(tmp_path: Path) -> None:
+    hosts = "# cron2queue: name=import user-waits=yes lost-on-failure=yes\n0 * * * * true\n" + "".join(
+        f"0 * * * * /usr/bin/true {number}\n" for number in range(9)
+    )
+    (tmp_path / "crontab").write_text(hosts)
+    words = ("convert", "crontab", "--kind", "user", "--dialect", "debian", "--into", "c2q", "--timezone", "UTC")
+    out = run(*words, "--spread", cwd=tmp_path).out
+    rows = [line.split(maxsplit=7) for line in out.splitlines() if line.lstrip()[:1].isdigit()]
+    assert len(rows) == 10
+    assert {" ".join(row[2:7]) for row in rows} == {"0 * * * *"}
+    moved = [row[7] for row in rows if " * * * *" in row[7]]
+    assert moved
+    assert all(each.startswith("at ") or each.startswith("job -> critical, at ") for each in moved)
+    assert run(*words, cwd=tmp_path).out.splitlines()[:13] == out.splitlines()[:13]
+
+
+def test_a_guard_is_never_proposed_what_only_a_queue_can_keep(tmp_path: Path) -> None:
+    crontab = tmp_path / "crontab"
+    crontab.write_text("# cron2queue: name=poll user-waits=yes lost-on-failure=yes\n* * * * * bin/send-mails\n")
+    words = ("convert", str(crontab), "--kind", "user", "--dialect", "debian", "--into", str(tmp_path / "c2q"))
+    assert "job -> critical  merge" in run(*words).out
+    other = run(*words, "--engine", "guard").out
+    assert "stays, guarded  skip" in other and "refused" not in other
+    plan = tmp_path / "c2q/cron2queue.toml"
+    plan.write_text(plan.read_text().replace('overlap = "skip"', 'overlap = "merge"'))
+    assert "refused  poll: guard cannot merge: a lock has no memory" in run(*words).out
+
+
+def answered(text: bytes, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Convert with --ask, on a terminal where these answers are typed."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "cron2queue", "convert", *words, "--ask"]
+    asked = subprocess.Popen(command, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    os.write(leader, text)
+    out, err = asked.communicate(timeout=60)
+    os.close(leader)
+    os.close(follower)
+    return subprocess.CompletedProcess(command, asked.returncode, out, err)
+
+
+def test_later_answers_join_the_earlier_ones(crontab: Path, tmp_path: Path) -> None:
+    crontab.write_text("0 * * * * www-data bin/odd-job\n")
+    words = (str(crontab), "--into", str(tmp_path / "c2q"))
+    first = answered(b"\nmaybe\ny\ny\nq\n", *words)  # a word that is no answer is asked again
+    assert (first.returncode, first.stderr.count("does it hurt when two copies")) == (0, 2), first.stderr
+    second = answered(b"n\nn\n", *words)
+    assert second.returncode == 0, second.stderr
+    [answers] = json.loads((tmp_path / "c2q/PLAN.json").read_text())["answers"].values()
+    assert answers == {"mostly_empty": False, "overlap_hurts": True, "user_waits": True, "lost_on_failure": False}
+    assert "open  " not in second.stdout
+    assert run("convert", *words, "--check").status == 0
+
+
+def test_a_job_that_changes_its_queue_leaves_nothing_for_the_next_run(crontab: Path, tmp_path: Path) -> None:
+    several = "# cron2queue: user-waits=yes lost-on-failure=yes\n*/5 * * * * www-data bin/fetch\n"
+    crontab.write_text(several + "# cron2queue: user-waits=yes overlap-hurts=yes\n0 * * * * www-data bin/sync\n")
+    words = ("convert", str(crontab), "--into", str(tmp_path / "c2q"))
+    assert "job -> critical" in run(*words).out
+    crontab.write_text(crontab.read_text().replace("user-waits=yes overlap", "mostly-empty=yes overlap"))
+    changed = run(*words)
+    assert "job -> imports" in changed.out, changed.out
+    assert run(*words, "--check").status == 0

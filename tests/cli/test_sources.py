@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from command_line import run
 
 from cron2queue.cli.reading.tree import whole_host
 from cron2queue.cli.sources import Sources, read
@@ -333,3 +334,12 @@ def test_a_spooled_crontab_without_a_heading_and_a_heading_elsewhere_stay_as_the
         (file,) = read([str(path)]).files
         assert (file.entries[0].number, file.to_bytes()) == (number, path.read_bytes())
         assert not any("crontab -e" in note for note in file.notes)
+
+
+@pytest.mark.parametrize("command", ["audit", "show", "convert"])
+def test_a_root_that_is_no_folder_is_told(tmp_path: Path, command: str) -> None:
+    (tmp_path / "crontab").write_bytes(LINE)
+    for root in ("nowhere", "crontab"):
+        ran = run(command, "crontab", "--root", root, cwd=tmp_path)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err.startswith(f"cron2queue: --root: {root} is no folder\n  remedy: ")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cron2queue.errors import UsageError
 from cron2queue.plan.folder import Folder, UnsafePath
 
 
@@ -109,3 +110,23 @@ def test_trouble_with_a_file_inside_is_told_with_its_whole_path(tmp_path: Path) 
     with pytest.raises(IsADirectoryError) as caught, Folder.open(tmp_path) as folder:
         folder.write("plan", b"x", 0o644)
     assert caught.value.filename.startswith(f"{tmp_path}/")
+
+
+def test_what_cannot_be_made_is_told_with_what_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file/in", tmp_path / "file/in/below"):
+        with pytest.raises((UsageError, NotADirectoryError)) as caught:
+            Folder.open(path, create=True)
+        assert str(tmp_path / "file") in str(caught.value)
+    for name in ("/proc/nothing", "/proc/nothing/below"):
+        with pytest.raises(UsageError, match="/proc/nothing.* cannot be made"):
+            Folder.open(Path(name), create=True)
+
+
+def test_a_folder_of_everybody_is_not_to_be_closed_to_everybody(tmp_path: Path) -> None:
+    for mode, remedy in ((0o1777, "name a folder of your own below it"), (0o777, f"run: chmod go-w {tmp_path / 'in'}")):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in").chmod(mode)
+        with pytest.raises(UnsafePath) as caught:
+            Folder.open(tmp_path / "in")
+        assert caught.value.remedy == remedy
