@@ -5,6 +5,8 @@ import socket
 import threading
 from contextlib import suppress
 
+from cron2queue.runtime.database.address import Address
+
 
 class Severing:
     """Passes everything on, until `cut` is called: then the next packet that holds `word` ends both connections.
@@ -22,6 +24,12 @@ class Severing:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def url(self, address: Address) -> str:
+        """The address of a database behind this line; PostgreSQL without TLS, so that words can be read in it."""
+        user = f"{address.user}:{address.password}@" if address.password else f"{address.user}@"
+        plain = "?sslmode=disable" if address.family == "postgresql" else ""
+        return f"{address.family}://{user}127.0.0.1:{self.port}/{address.database}{plain}"
 
     def cut(self, word: bytes, *, after: bool) -> None:
         self._word, self._after = word, after

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import SERVERS, Database, administrator, need, own_database
+from databases import SERVERS, Database, administrator, need, open_unmigrated, own_database
 from sqlalchemy import MetaData, create_engine, inspect
 
 from cron2queue.runtime import migrations
@@ -17,7 +17,7 @@ from cron2queue.runtime.jobs import NewJob
 from cron2queue.runtime.migrations import LATEST, STEPS
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.tables import tables
-from cron2queue.runtime.trouble import SchemaMismatch, UnsafeDatabase
+from cron2queue.runtime.trouble import DatabaseBusy, SchemaMismatch, UnsafeDatabase
 
 
 def shape(url: str, prefix: str) -> dict[str, Any]:
@@ -91,50 +91,6 @@ def test_down_takes_everything_away_but_never_jobs_unasked(unmigrated_database: 
     assert store.migrate_down(to=0) == []
 
 
-class Killed(BaseException):
-    """Stands for SIGKILL between two statements."""
-
-
-@pytest.mark.parametrize("direction", ["up", "down"])
-def test_a_kill_at_any_statement_is_healed_by_running_again(
-    unmigrated_database: Database, monkeypatch: pytest.MonkeyPatch, direction: str
-) -> None:
-    database = unmigrated_database
-    family = database.address.family
-    count = sum(len(migrations.statements(family, step, direction, "c2q_")) for step in STEPS)
-    whole = migrations.execute
-    for kill_at in range(1, count, 2 if family == "sqlite" else 7):
-        if direction == "down":
-            database.store().migrate_up()
-        _run_until(database, monkeypatch, direction, kill_at)
-        monkeypatch.setattr(migrations, "execute", whole)
-        state = {each.state for each in database.store().migration_status()}
-        assert state <= {"missing", "half", "applied"}
-        if state == {"half"} and direction == "up":
-            with pytest.raises(SchemaMismatch, match="half made"):
-                database.store().require_schema()
-        database.store().migrate_up()
-        database.store().require_schema()
-        database.store().migrate_down(to=0, force=True)
-        assert shape(database.url, "c2q_") == {}
-        database.close()
-
-
-def _run_until(database: Database, monkeypatch: pytest.MonkeyPatch, direction: str, kill_at: int) -> None:
-    left = iter(range(kill_at))
-    whole = migrations.execute
-
-    def dying(session: Any, statement: str) -> None:
-        if next(left, None) is None:
-            raise Killed
-        whole(session, statement)
-
-    monkeypatch.setattr(migrations, "execute", dying)
-    store = database.store()
-    with pytest.raises(Killed):
-        store.migrate_up() if direction == "up" else store.migrate_down(to=0, force=True)
-
-
 UP = [sys.executable, "-m", "cron2queue", "migrate", "up", "--database"]
 
 
@@ -145,6 +101,48 @@ def test_five_that_make_the_tables_at_once_make_them_once(unmigrated_database: D
     said = sorted(each.communicate(timeout=120)[0].strip() for each in began)
     assert said == ["applied step 1", *["nothing to do"] * 4]
     unmigrated_database.store().require_schema()
+
+
+TURNS = {
+    "mariadb": "SELECT GET_LOCK('c2q_migrate', 0)",
+    "mysql": "SELECT GET_LOCK('c2q_migrate', 0)",
+    "postgresql": "SELECT pg_advisory_lock(hashtext('c2q_migrate'))",
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_migration_whose_turn_does_not_come_says_that_another_is_running(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "_TURN_SECONDS", 1)
+    database = open_unmigrated(name, tmp_path)
+    other = database.connect()
+    other.cursor().execute(TURNS[name])
+    with pytest.raises(UnsafeDatabase, match="another migration is running"):
+        database.store().migrate_up()
+    other.close()
+    assert database.store().migrate_up() == [step.number for step in STEPS]
+    database.close()
+
+
+def test_tables_that_others_hold_are_left_alone_after_a_moment(
+    unmigrated_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for a table makes everybody wait who comes later: neither a day nor a minute would do."""
+    monkeypatch.setattr(migrations, "_TABLE_SECONDS", 1)
+    database = unmigrated_database
+    store = database.store(patience=1)
+    store.migrate_up()
+    user = database.store()
+    job = user.enqueue(NewJob(kind="k"))
+    held = user.sessions.open()
+    user.driver.begin(held.raw)
+    held.run("UPDATE {jobs} SET priority = 7 WHERE id = ?", (job.id,))
+    with pytest.raises(DatabaseBusy):
+        store.migrate_down(to=0, force=True)
+    user.driver.rollback(held.raw)
+    assert store.migrate_down(to=0, force=True) == [step.number for step in reversed(STEPS)]
+    assert shape(database.url, "c2q_") == {}
 
 
 def test_a_disk_that_is_full_is_told_and_is_no_bug(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.database.session import Session, Sessions, told
-from cron2queue.runtime.trouble import SchemaMismatch, UnsafeDatabase
+from cron2queue.runtime.trouble import DatabaseBusy, SchemaMismatch, UnsafeDatabase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ STEPS: Final = (
 )  # fmt: skip
 LATEST: Final = STEPS[-1].number
 OLDEST_USABLE: Final = 1  # this release works from this step on
+_TURN_SECONDS = 50  # below the drivers' patience with one answer
+_TABLE_SECONDS = 5  # whoever waits for a table makes all who come later wait behind it
 
 
 def statements(family: str, step: Step, direction: str, prefix: str) -> list[str]:
@@ -127,26 +130,39 @@ def require(sessions: Sessions, prefix: str) -> None:
         )
 
 
-@contextmanager
-def _alone(session: Session, prefix: str) -> Iterator[None]:
-    """One migration at a time; the lock goes with the connection."""
+def _take_turn(session: Session, prefix: str) -> bool:
+    """Wait until no other migration runs; False if that takes too long. The lock goes with the connection."""
     family = session.driver.family
     if family == "mysql":
-        if session.value("SELECT GET_LOCK(?, 60)", (f"{prefix}migrate",)) != 1:
-            raise UnsafeDatabase("another migration is running", remedy="wait for it, then try again")
-    elif family == "postgresql":
-        session.run("SELECT pg_advisory_lock(hashtext(?))", (f"{prefix}migrate",))
+        session.run(f"SET SESSION lock_wait_timeout = {_TABLE_SECONDS}")  # of tables; by default it is a day or a year
+        return bool(session.value("SELECT GET_LOCK(?, ?)", (f"{prefix}migrate", _TURN_SECONDS)) == 1)
+    if family == "postgresql":  # the session's own wait is that for tables
+        session.run(f"SET lock_timeout = '{_TURN_SECONDS}s'")
+        try:
+            session.run("SELECT pg_advisory_lock(hashtext(?))", (f"{prefix}migrate",))
+        except Exception as error:
+            if session.driver.code_of(error) is Failure.AGAIN:
+                return False
+            raise
+        session.run("RESET lock_timeout")
+    return True
+
+
+@contextmanager
+def _alone(session: Session, prefix: str) -> Iterator[None]:
+    """One migration at a time, and none that holds up all others while it waits for a table."""
     try:
+        if not _take_turn(session, prefix):
+            raise UnsafeDatabase("another migration is running", remedy="wait for it, then try again")
         yield
     except Exception as error:
-        if session.driver.is_own(error):
-            raise told(error, session.driver.code_of(error)) from error
-        raise
-    finally:
-        if family == "mysql":
-            session.run("SELECT RELEASE_LOCK(?)", (f"{prefix}migrate",))
-        elif family == "postgresql":
-            session.run("SELECT pg_advisory_unlock(hashtext(?))", (f"{prefix}migrate",))
+        if not session.driver.is_own(error):
+            raise
+        meaning = session.driver.code_of(error)
+        if meaning is Failure.AGAIN:
+            remedy = "stop the workers and what else holds them for long, then run it again"
+            raise DatabaseBusy("others hold the tables", remedy=remedy) from error
+        raise told(error, meaning) from error
 
 
 def up(sessions: Sessions, prefix: str, *, to: int | None = None) -> list[int]:
@@ -187,19 +203,22 @@ def _refuse_loss(session: Session, prefix: str, steps: Sequence[Step]) -> None:
 
 
 def _run(sessions: Sessions, session: Session, prefix: str, step: Step, direction: str) -> bool:
-    """All statements, then the record, in one transaction where DDL is transactional; False if another was quicker."""
+    """All statements, and the record after them, or before those that take back; in one transaction where DDL is transactional.
+
+    False if another was quicker.
+    """
     driver = session.driver
     sessions.begin(session)
     try:
         if direction == "up" and step.number in _applied(session, prefix):
             driver.rollback(session.raw)
             return False
+        if direction == "down" and _has_table(session, prefix, "migrations"):  # first: a step half gone is not an applied one
+            session.run("DELETE FROM {migrations} WHERE step = ?", (step.number,))
         for statement in statements(driver.family, step, direction, prefix):
             execute(session, statement)
         if direction == "up":
             _record(session, step)
-        elif _has_table(session, prefix, "migrations"):
-            session.run("DELETE FROM {migrations} WHERE step = ?", (step.number,))
         driver.commit(session.raw)
     except BaseException:
         driver.rollback(session.raw)

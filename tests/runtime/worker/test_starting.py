@@ -28,9 +28,7 @@ class Line:
         folder = self.folder / str(len(self.benches))
         folder.mkdir()
         bench = Workbench(folder=folder, url=self.database.url)
-        plain = "?sslmode=disable" if self.database.name == "postgresql" else ""
-        user = f"{address.user}:{address.password}@" if address.password else f"{address.user}@"
-        bench.url = f"{self.database.url.partition('://')[0]}://{user}127.0.0.1:{proxy.port}/{address.database}{plain}"
+        bench.url = proxy.url(address)
         bench.python("work")
         bench.handlers('@handler("work")\ndef work(job): note("ran")\n')
         self.benches.append(bench)

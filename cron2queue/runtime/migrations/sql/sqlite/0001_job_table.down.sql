@@ -1,4 +1,7 @@
 -- cron2queue, step 1, taken back: all jobs and their history go.
+-- The record goes first: a step that is half gone must not stand there as applied.
+
+DROP TABLE IF EXISTS c2q_migrations;
 
 DROP TABLE IF EXISTS c2q_marks;
 
@@ -23,5 +26,3 @@ DROP TABLE IF EXISTS c2q_inbox;
 DROP TABLE IF EXISTS c2q_attempts;
 
 DROP TABLE IF EXISTS c2q_jobs;
-
-DROP TABLE IF EXISTS c2q_migrations;

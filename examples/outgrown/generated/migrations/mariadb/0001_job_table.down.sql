@@ -3,6 +3,8 @@
 
 -- step 1: job_table (expand)
 
+DROP TABLE IF EXISTS c2q_migrations;
+
 DROP TABLE IF EXISTS c2q_marks;
 
 DROP TABLE IF EXISTS c2q_rollups;
@@ -26,5 +28,3 @@ DROP TABLE IF EXISTS c2q_inbox;
 DROP TABLE IF EXISTS c2q_attempts;
 
 DROP TABLE IF EXISTS c2q_jobs;
-
-DROP TABLE IF EXISTS c2q_migrations;
