@@ -207,11 +207,8 @@ def _merge_queues(merger: _Merger, fresh: Plan, jobs: Sequence[PlannedJob], whys
 
 def _fitting(settings: JobSettings, decision: Decision, engine: object) -> JobSettings:
     """What was chosen for a queue is not proposed to a lock, which has no memory."""
-    forgetful = (decision is Decision.GUARD or engine == "guard") and settings.overlap in (
-        Overlap.MERGE,
-        Overlap.QUEUE,
-        Overlap.REPLACE,
-    )
+    guarded = decision is Decision.GUARD or engine == "guard"
+    forgetful = guarded and settings.overlap in (Overlap.MERGE, Overlap.QUEUE, Overlap.REPLACE)
     return replace(settings, overlap=Overlap.SKIP) if forgetful else settings
 
 

@@ -292,7 +292,7 @@ def test_what_stands_today_is_the_crontabs_and_what_follows_is_the_plans(tmp_pat
     assert {" ".join(row[2:7]) for row in rows} == {"0 * * * *"}
     moved = [row[7] for row in rows if " * * * *" in row[7]]
     assert moved
-    assert all(each.startswith("at ") or each.startswith("job -> critical, at ") for each in moved)
+    assert all(each.startswith(("at ", "job -> critical, at ")) for each in moved)
     assert run(*words, cwd=tmp_path).out.splitlines()[:13] == out.splitlines()[:13]
 
 

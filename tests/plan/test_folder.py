@@ -119,7 +119,7 @@ def test_what_cannot_be_made_is_told_with_what_is_in_the_way(tmp_path: Path) -> 
             Folder.open(path, create=True)
         assert str(tmp_path / "file") in str(caught.value)
     for name in ("/proc/nothing", "/proc/nothing/below"):
-        with pytest.raises(UsageError, match="/proc/nothing.* cannot be made"):
+        with pytest.raises(UsageError, match=r"/proc/nothing.* cannot be made"):
             Folder.open(Path(name), create=True)
 
 
