@@ -187,10 +187,9 @@ def _book(
 
 
 def _evidence(tally: Tally, window: Window, ledger: Ledger) -> Evidence:
-    def told(what: str) -> bool:
-        return all((source, what) in ledger.told for source in tally.sources)
-
-    return tally.evidence(window=window, failures_told=told("failures"), output_told=told("output"))
+    return tally.evidence(
+        window=window, failures_told=ledger.tells("failures", tally), output_told=ledger.tells("output", tally)
+    )
 
 
 def _skipped(look: Look, hosts: dict[bytes, int], share: float, dropped: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import cast
 
 from cron2queue.crontab.lines import EntryId
 from cron2queue.evidence.batch import Batch
-from cron2queue.evidence.log_format import Ending, Subject
+from cron2queue.evidence.log_format import UNMAILED, Ending, Subject
 from cron2queue.evidence.matching import Index, Strangers
 from cron2queue.evidence.runs import Pairing, Run
 from cron2queue.evidence.starts import Started
@@ -140,6 +140,11 @@ class Ledger:
         self.told: set[tuple[str, str]] = set()
         self.dropped = 0
         """Messages, perhaps of jobs, that a rate limit kept out of the logs."""
+
+    def tells(self, what: str, tally: Tally) -> bool:
+        """Whether all its sources tell of `what`, "output" or "failures", whenever there is some."""
+        enough = {what, UNMAILED} if what == "output" and self._index.mails(tally.ids) else {what}
+        return all(any((source, each) in self.told for each in enough) for source in tally.sources)
 
     @property
     def tallies(self) -> list[Tally]:

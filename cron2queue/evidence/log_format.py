@@ -22,7 +22,7 @@ class Op(IntEnum):
     FAILED = 2
     """A bad end is announced; the END itself follows."""
     WROTE = 3
-    """The run has written something; `detail` is the text where the log shows it."""
+    """The run has written something; `detail` is the text, or None where the log only says that it could not be mailed."""
     OPENED = 4
     """A PAM session: its parent process M knows start and end, but not the command."""
     CLOSED = 5
@@ -110,6 +110,8 @@ class Sample:
 
 
 ENDLESS = "endless"
+UNMAILED = "unmailed output"
+"""Reported by a source that tells of output only where it was to be mailed: not of that of entries with MAILTO=""."""
 _MOST_REMEMBERED = 4 << 20  # bytes
 _LONGEST_COMMAND = 2_048  # what is longer is matched by its beginning, as if syslog had cut it
 _JOB = re.compile(rb"\A\(([^ )]{1,64})\) ([A-Z]{3,6}) \((?:\[(\d{1,9})\] )?(.*)", re.DOTALL)

@@ -75,6 +75,7 @@ class Index:
         self._known: dict[Subject, tuple[EntryId, ...]] = {}
         self._by_id = frozenset(each.id for each in entries)
         self._behind = frozenset(each.id for each in entries if leaves_work_behind(each.entry.command))
+        self._unmailed = frozenset(each.id for each in entries if each.entry.environment.get("MAILTO") == "")
         for each in entries:
             for form in dict.fromkeys(_forms(each.entry)):
                 self._by_command.setdefault(form, []).append((each.entry.user, each.id))
@@ -92,6 +93,10 @@ class Index:
     def leaves_work_behind(self, entries: Iterable[EntryId]) -> bool:
         """Whether the end of one of these is not the end of its work."""
         return not self._behind.isdisjoint(entries)
+
+    def mails(self, entries: Iterable[EntryId]) -> bool:
+        """Whether the output of all of these is meant for a mail, so that the daemon says what it could not send."""
+        return self._unmailed.isdisjoint(entries)
 
     def of(self, subject: Subject) -> tuple[EntryId, ...]:
         """The entries that this subject can be: none, one, or several that look the same."""

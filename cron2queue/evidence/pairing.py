@@ -12,7 +12,7 @@ from math import inf
 from typing import Protocol
 
 from cron2queue.evidence.batch import Batch
-from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, Ending, Event, Op, Subject
+from cron2queue.evidence.log_format import ENDLESS, NO_ENDING, UNMAILED, Ending, Event, Op, Subject
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.starts import Found, Started
 from cron2queue.evidence.texts import TextPairing
@@ -205,7 +205,7 @@ class Pairer:
         if isinstance(event.detail, str) and not said_so and lines < _FEW_LINES:
             said_so = self._says_nothing_to_do(event.detail)
         self._wrote[event.pid] = (said_so, lines + 1)
-        self._found.reports("output", event.source)
+        self._found.reports(UNMAILED if event.detail is None else "output", event.source)
 
     def _opened(self, event: Event) -> None:
         self._close_until(event.at)

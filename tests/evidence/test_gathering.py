@@ -107,6 +107,26 @@ def test_entries_that_meet_each_other_are_counted_and_those_that_do_not_are_know
     assert book.overlap(dump, "nothing known") is None
 
 
+def test_output_that_was_to_go_nowhere_is_not_said_to_be_none(tmp_path: Path) -> None:
+    """As Debian's cron 3.0pl1-162 wrote it without a mail program: of an entry with an empty MAILTO it says nothing."""
+    file = crontab('MAILTO=""\n* * * * * root to nobody\nMAILTO=root\n* * * * * root to root\n* * * * * app quiet\n')
+    text = "".join(
+        f"Nov 30 23:53:01 web1 CRON[{pid}]: {said}\n"
+        for pid, said in (
+            (42, "(root) CMD ([45] to root)"),
+            (43, "(root) CMD ([46] to nobody)"),
+            (44, "(app) CMD ([47] quiet)"),
+            (42, "(CRON) info (No MTA installed, discarding output)"),
+            (42, "(root) END ([45] to root)"),
+            (43, "(root) END ([46] to nobody)"),
+            (44, "(app) END ([47] quiet)"),
+        )
+    )
+    book, _ = look_at(tmp_path, text, files=[file])
+    ids = entry_ids([file])
+    assert [book.by_entry[ids["/etc/crontab", line]].silent for line in (2, 4, 5)] == [None, 0.0, 1.0]
+
+
 def test_identical_lines_share_their_evidence_and_say_so(tmp_path: Path) -> None:
     file = crontab("0 2 * * * app job one\n0 14 * * * app job one\n0 3 * * * app other\n")
     book, _ = look_at(tmp_path, log(job(START, 3, "job one", 100), job(START, 3, "other", 200)), files=[file])
