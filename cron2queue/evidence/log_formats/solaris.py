@@ -12,6 +12,7 @@ _JOB = re.compile(
     rb"\A([<>])  (\S{1,64}) (\d{1,9}) c \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) "
     rb"(?:\S{1,10} )?(\d{4})(?: ts=(\d{1,3}))?(?: rc=(\d{1,3}))?"
 )
+_JOB_LINE = re.compile(rb"^[<>]  (?:CMD: |\S{1,64} \d{1,9} [a-z] )", re.MULTILINE)
 _MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
@@ -26,14 +27,14 @@ class Solaris(LogFormat):
     samples: ClassVar = (
         Sample(
             lines="""\
-!  *** cron started ***   pid = 410 Mon Nov 30 11:00:00 2026
+! *** cron started ***   pid = 410 Mon Nov 30 11:00:00 2026
 >  CMD: /opt/app/poll
 >  app 4711 c Mon Nov 30 11:06:00 2026
 >  CMD: /opt/app/backup
 >  root 4712 c Mon Nov 30 11:06:00 2026
 <  app 4711 c Mon Nov 30 11:06:05 2026
 <  root 4712 c Mon Nov 30 11:16:00 2026 rc=2
-!  rescheduling a cron job Mon Nov 30 11:16:30 2026
+! rescheduling a cron job Mon Nov 30 11:16:30 2026
 >  CMD: /opt/app/crash
 >  applicat 4713 c Mon Nov 30 11:17:00 2026
 <  applicat 4713 c Mon Nov 30 11:17:01 2026 ts=139
@@ -50,8 +51,8 @@ class Solaris(LogFormat):
         self._command = ""
 
     def claims(self, head: bytes) -> bool:
-        """A file that begins with one of cron's three marks."""
-        return head.startswith((_COMMAND, b"!  ***", b">  ", b"<  ")) and b" c " in head
+        """A file that begins with one of cron's three marks: older versions put two blanks behind each."""
+        return head.startswith((_COMMAND, b"! ", b">  ", b"<  ")) and _JOB_LINE.search(head) is not None
 
     def read_line(self, line: bytes, local: LocalTime) -> Event | None:
         """A start or an end; the command stands on the line before its start."""

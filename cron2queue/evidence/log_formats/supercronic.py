@@ -9,7 +9,10 @@ from typing import ClassVar
 from cron2queue.evidence.log_format import Ending, Event, LocalTime, LogFormat, Op, Sample, Seen, Subject
 from cron2queue.text import to_text
 
+_COLOUR = re.compile("\x1b\\[[0-9;]{0,10}m")
+_ON_TERMINAL = re.compile(r"[A-Z]{4}\[([^\]]{10,40})\] (.*?) (?=(?:channel|iteration)=)")
 _FIELD = re.compile(r'(?<![a-z_.])([a-z_.]{1,40})=(?:"((?:[^"\\]|\\.){0,60000})"|([^ "]{0,2000}))')
+_BEGINS = re.compile(rb"time=|\{\"level|(?:\x1b\[[0-9;]{0,10}m)?INFO")
 _ESCAPE = re.compile(r"\\(?:([abfnrtv])|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))")
 _CONTROL = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 _STATUS = re.compile(r"exit status (\d{1,3})")
@@ -37,7 +40,7 @@ class Supercronic(LogFormat):
 
     Each line of output is a message with `channel=stdout` or `stderr`, so that silence is known. A job that is still
     running is not started again, unless with -overlapping. Written after cron/cron.go of supercronic 0.2 and the text format
-    of logrus.
+    of logrus, which looks otherwise on a terminal (that of a container, too).
     """
 
     name = "supercronic"
@@ -56,11 +59,23 @@ time="2026-11-30T11:06:02Z" level=info msg="job succeeded" iteration=0 job.comma
                 Seen(user="", command="poll", seconds=9, exit_status=3, output=False, pairing="exact"),
             ),
         ),
+        Sample(
+            lines="""\
+\x1b[36mINFO\x1b[0m[2026-11-30T11:06:00Z] read crontab: /etc/crontab
+\x1b[36mINFO\x1b[0m[2026-11-30T11:06:00Z] starting      \x1b[36miteration\x1b[0m=0 \x1b[36mjob.command\x1b[0m="poll all" \
+\x1b[36mjob.position\x1b[0m=0 \x1b[36mjob.schedule\x1b[0m="* * * * *"
+\x1b[36mINFO\x1b[0m[2026-11-30T11:06:01Z] starting msg=x \x1b[36mchannel\x1b[0m=stdout \x1b[36miteration\x1b[0m=0 \
+\x1b[36mjob.command\x1b[0m="poll all" \x1b[36mjob.position\x1b[0m=0
+\x1b[31mERRO\x1b[0m[2026-11-30T11:06:04Z] error running command: exit status 3 \x1b[31miteration\x1b[0m=0 \
+\x1b[31mjob.command\x1b[0m="poll all" \x1b[31mjob.position\x1b[0m=0
+""",
+            runs=(Seen(user="", command="poll all", seconds=4, exit_status=3, output=True, pairing="exact"),),
+        ),
     )
 
     def claims(self, head: bytes) -> bool:
         """A file whose first lines have supercronic's fields."""
-        return b"job.position" in head or (head.startswith(b"time=") and b"read crontab" in head[:400])
+        return b"job.position" in head or (b"read crontab" in head[:400] and _BEGINS.match(head) is not None)
 
     def read_line(self, line: bytes, local: LocalTime) -> Event | None:
         """A start, a line of output, a skipped start or an end."""
@@ -98,12 +113,23 @@ def _bad_ending(message: str) -> Ending:
 
 def _fields(line: str) -> dict[str, str]:
     if not line.startswith("{"):
-        return {name: _ESCAPE.sub(_unescaped, quoted) if quoted else bare for name, quoted, bare in _FIELD.findall(line)}
+        return _on_terminal(line) or _named(line)
     try:
         read = json.loads(line)
     except ValueError:
         return {}
     return {str(name): str(value) for name, value in read.items()} if isinstance(read, dict) else {}
+
+
+def _on_terminal(line: str) -> dict[str, str]:
+    """The fields of a line as a terminal is given it: level, time and message stand in front without their names."""
+    bare = _COLOUR.sub("", line)
+    head = _ON_TERMINAL.match(bare)
+    return {} if head is None else {**_named(bare[head.end() :]), "time": head[1], "msg": head[2].rstrip(" ")}
+
+
+def _named(text: str) -> dict[str, str]:
+    return {name: _ESCAPE.sub(_unescaped, quoted) if quoted else bare for name, quoted, bare in _FIELD.findall(text)}
 
 
 def _unescaped(found: re.Match[str]) -> str:
