@@ -6,7 +6,7 @@ which is what makes a fleet affordable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -85,12 +85,13 @@ def _entry_by_entry(
     for done, at in enumerate(subject.readings.order):
         progress(done, len(subject.entries))
         look.judge(at)
+    subject.forget_readings()
     by_code, ranking, faulty = {rule.code: rule for rule in rules}, Ranking(), set[EntryId]()
     for _, places in groupby(range(len(subject.entries)), key=lambda at: id(subject.entries[at][0])):
         of_file: list[Finding] = []
         for at in places:
-            of_file += look.found.pop(at, ())
-            verdict, broken = look.verdicts.pop(at), at in look.broken
+            found, verdict, broken = look.taken(at)
+            of_file += found
             ranking.add(subject, subject.entries[at][0], verdict, broken=broken)
             if broken or verdict.decision in (Decision.FIX, Decision.DROP):
                 faulty.add(verdict.entry_id)
@@ -102,14 +103,14 @@ class _Look:
     """Looks at single entries, in any order; what comes of it is kept by the entry's place."""
 
     def __init__(
-        self, rules: Sequence[EntryRule], subject: Subject, silence: Silence, before: Mapping[EntryId, list[Finding]]
+        self, rules: Sequence[EntryRule], subject: Subject, silence: Silence, before: dict[EntryId, list[Finding]]
     ) -> None:
         self._subject, self._silence, self._before = subject, silence, before
         self._rules = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
         self._names = _unique_names(subject)
-        self.found: dict[int, tuple[Finding, ...]] = {}
-        self.verdicts: dict[int, Verdict] = {}
-        self.broken: set[int] = set()
+        self._found: list[tuple[Finding, ...]] = [()] * len(subject.entries)
+        self._verdicts: list[Verdict | None] = [None] * len(subject.entries)
+        self._broken = bytearray(len(subject.entries))
 
     def judge(self, at: int) -> None:
         """Ask all rules of the entry at this place, and judge it by all that is found there."""
@@ -117,12 +118,17 @@ class _Look:
         file, entry = subject.entries[at]
         asked = self._rules[file.dialect] if stands_in_crontab(file, entry) else ()
         new = [mark(found) for rule in asked for found in rule.look(subject, file, entry)]
-        standing = [*self._before.get(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
-        self.verdicts[at] = verdict_of(subject, file, entry, self._names[at], standing)
-        if new:
-            self.found[at] = tuple(new)
-        if any(map(is_broken, standing)):
-            self.broken.add(at)
+        standing = [*self._before.pop(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
+        self._verdicts[at] = verdict_of(subject, file, entry, self._names[at], standing)
+        self._found[at] = tuple(new)
+        self._broken[at] = any(map(is_broken, standing))
+
+    def taken(self, at: int) -> tuple[tuple[Finding, ...], Verdict, bool]:
+        """What was found of it, how it was judged, and whether it does not do its work today; nothing of it stays here."""
+        found, verdict = self._found[at], self._verdicts[at]
+        assert verdict is not None
+        self._found[at], self._verdicts[at] = (), None
+        return found, verdict, bool(self._broken[at])
 
 
 def _unique_names(subject: Subject) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
 from cron2queue.analyser.guards import locks_of
@@ -26,7 +27,7 @@ class _Reading(NamedTuple):
 @lru_cache(maxsize=1)
 def _read(command: str) -> _Reading:
     locks = tuple([lock.file for lock in locks_of(command)])
-    return _Reading(hash(essence(command)), job_name(command), locks)
+    return _Reading(hash(essence(command)), intern(job_name(command)), locks)
 
 
 class Readings:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cron2queue.analyser.timing import HOUR, calendar_of, runs_per_day, shortest_gap
+from cron2queue.analyser.timing import HOUR, runs_per_day, shortest_gap
 from cron2queue.analyser.wording import count, ordinals
+from cron2queue.crontab.schedule import Calendar
 from cron2queue.durations import duration
 
 if TYPE_CHECKING:
@@ -18,9 +20,14 @@ _DAYS_IN_MONTH, _DAYS_IN_YEAR = 30.44, 365.25
 
 def rhythm(entry: Entry) -> str:
     """`runs every 5m, 5 days a week`, `runs 2 times a day`, `runs once a month`, `runs once a day, in 6 months a year`."""
-    calendar, gap, daily = calendar_of(entry), shortest_gap(entry), runs_per_day(entry)
-    if calendar is None or not daily:
+    gap, daily = shortest_gap(entry), runs_per_day(entry)
+    if not isinstance(entry.schedule, Calendar) or not daily:
         return f"runs every {duration(gap)}" if gap else "runs once"
+    return _of_calendar(entry.schedule, gap, daily)
+
+
+@lru_cache(maxsize=16384)
+def _of_calendar(calendar: Calendar, gap: float | None, daily: float) -> str:
     if daily * _DAYS_IN_YEAR < _NEARLY_ALL:
         return "runs less than once a year"
     times, months = calendar.minutes.bit_count() * calendar.hours.bit_count(), calendar.months.bit_count()

@@ -13,7 +13,6 @@ from cron2queue.analyser.declarations import NOTHING_DECLARED, Declarations
 from cron2queue.analyser.finding import Confidence, EntryId, Finding, NotJudged, Place, Severity
 from cron2queue.analyser.readings import Readings
 from cron2queue.analyser.templates import is_template_file, is_unrendered
-from cron2queue.crontab.lines import place_of
 from cron2queue.record import Record, computed
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from cron2queue.analyser.host import HostFacts
     from cron2queue.analyser.suppression import Said
-    from cron2queue.crontab.lines import CrontabFile, Entry, EntryPlace, Line
+    from cron2queue.crontab.lines import CrontabFile, Entry, EntryIds, Line
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.evidence.statistics import Evidence
 
@@ -39,7 +38,7 @@ class Subject(Record):
     book: EvidenceBook
     at: datetime
     zone: ZoneInfo
-    ids: Mapping[EntryPlace, EntryId]
+    ids: EntryIds
     said: Said
     declarations: Mapping[EntryId, Declarations] = MappingProxyType({})
     host: HostFacts | None = None
@@ -63,6 +62,10 @@ class Subject(Record):
             self._readings.append(Readings([entry for _, entry in self.entries]))
         return self._readings[0]
 
+    def forget_readings(self) -> None:
+        """All entries have been judged: hardly anybody asks any more."""
+        self._readings.clear()
+
     def is_template(self, file: CrontabFile) -> bool:
         """Of one of `files`, looked at once: it is asked for at every entry of a file that cron ignores."""
         known = self._templates.get(id(file))
@@ -72,7 +75,7 @@ class Subject(Record):
 
     def id_of(self, file: CrontabFile, entry: Entry) -> EntryId:
         """The entry's stable name."""
-        return self.ids[place_of(file.path, entry)]
+        return self.ids.of(file.path, entry)
 
     def declared(self, file: CrontabFile, entry: Entry) -> Declarations:
         """What a person said of the entry; all None when nothing was said."""
@@ -161,7 +164,7 @@ class Rule(ABC):
         """A finding at an entry; `column` and `end_column` narrow the place, everything else goes to `Finding`."""
         column, end = more.pop("column", None), more.pop("end_column", None)
         place = Place(path=file.path, line=entry.number, column=column, end_column=end)
-        return self.at(place, message, remedy, entry=subject.ids[place_of(file.path, entry)], raw=entry.raw, **more)
+        return self.at(place, message, remedy, entry=subject.ids.of(file.path, entry), raw=entry.raw, **more)
 
     def at_line(self, file: CrontabFile, line: Line, message: str, remedy: str, **more: Any) -> Finding:
         """A finding at a line that is not an entry."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from cron2queue.crontab.schedule import Schedule
@@ -172,13 +172,43 @@ def place_of(path: str, entry: Entry) -> EntryPlace:
     return (path, entry.number) if entry.nth == 1 else (path, entry.number, entry.nth)
 
 
-def entry_ids(files: Iterable[CrontabFile]) -> dict[EntryPlace, EntryId]:
+class EntryIds(Mapping[EntryPlace, EntryId]):
+    """An id for each entry by its place, kept by files: a fleet has hundreds of thousands of places."""
+
+    __slots__ = ("_of_file",)
+
+    def __init__(self, files: Iterable[CrontabFile]) -> None:
+        seen: Counter[str] = Counter()
+        self._of_file: dict[str, dict[int | tuple[int, ...], EntryId]] = {}
+        for file in files:
+            here = self._of_file.setdefault(file.path, {})
+            for entry in file.entries:
+                fingerprint = entry.fingerprint
+                seen[fingerprint] += 1
+                again = seen[fingerprint]
+                here[_in_file(entry)] = fingerprint if again == 1 else f"{fingerprint}-{again}"
+
+    def of(self, path: str, entry: Entry) -> EntryId:
+        """That of an entry of the file with this path."""
+        return self._of_file[path][_in_file(entry)]
+
+    def __getitem__(self, place: EntryPlace) -> EntryId:
+        path, number, *nth = place
+        return self._of_file[path][(number, *nth) if nth else number]
+
+    def __iter__(self) -> Iterator[EntryPlace]:
+        for path, ids in self._of_file.items():
+            for place in ids:
+                yield (path, place) if isinstance(place, int) else (path, place[0], place[1])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._of_file.values()))
+
+
+def _in_file(entry: Entry) -> int | tuple[int, ...]:
+    return entry.number if entry.nth == 1 else (entry.number, entry.nth)
+
+
+def entry_ids(files: Iterable[CrontabFile]) -> EntryIds:
     """An id for each entry by its place: its fingerprint, with -2, -3 ... for further identical ones."""
-    seen: Counter[str] = Counter()
-    ids: dict[EntryPlace, EntryId] = {}
-    for file in files:
-        for entry in file.entries:
-            fingerprint = entry.fingerprint
-            seen[fingerprint] += 1
-            ids[place_of(file.path, entry)] = fingerprint if seen[fingerprint] == 1 else f"{fingerprint}-{seen[fingerprint]}"
-    return ids
+    return EntryIds(files)

@@ -14,7 +14,7 @@ from cron2queue.crontab.clocks import Change, ClockRule, Due, Start, catch_up, c
 from cron2queue.crontab.days import EPOCH_DAY
 from cron2queue.crontab.minutes import DAY, MIDNIGHT, DayTimes, moved_together, times_of_day
 from cron2queue.crontab.zones import zone_named
-from cron2queue.record import Record
+from cron2queue.record import Record, computed
 
 __all__ = ["AtReboot", "Calendar", "ClockRule", "Fire", "Interval", "Schedule"]
 
@@ -75,10 +75,14 @@ class Calendar(Record):
     random: bool = False
     possible: tuple[int, int, int, int, int] | None = None
     days_from_end: bool = False
+    _hash: int = computed()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.minutes, self.hours, self.days, self.months, self.weekdays)))
 
     def __hash__(self) -> int:
-        """Of its sets alone: much that is known of a schedule is kept by it, and asked at every entry."""
-        return hash((self.minutes, self.hours, self.days, self.months, self.weekdays))
+        """Of its sets alone, and worked out once: much that is known of a schedule is kept by it, and asked at every entry."""
+        return self._hash
 
     @property
     def wildcard(self) -> bool:

@@ -221,7 +221,7 @@ class VixieLoader:
                 raise _Refusal("command too long", at)
             written = written[: self.rules.longest_command]
         command, stdin = split_percent(written, collapse=self.rules.collapses_backslashes)
-        command_text = to_text(written)
+        command_text = intern(to_text(written))  # a fleet holds the same in many files
         schedule_text, fields = _as_text(timing.tokens)
         entry = Entry(
             number=self._number, raw=self.data[self._position : end.end()], schedule=timing.schedule,
