@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cron2queue.analyser.schedulers import known_scheduler
 from cron2queue.analyser.verdicts import Answer, Decision
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.plan.character import Character, character
@@ -158,7 +159,8 @@ class _Builder:
         """One planned job out of one verdict."""
         entry, kind = verdict.entry, character(verdict)
         evidence, said = self.audit.book.by_entry.get(verdict.entry_id), self.said.get(verdict.entry_id)
-        time = budget(evidence, entry.schedule.shortest_gap, said=said)
+        scheduler = known_scheduler(entry.command) is not None
+        time = budget(evidence, entry.schedule.shortest_gap, said=said, scheduler=scheduler)
         words = _words(verdict, self.files[verdict.path])
         secret = holds_secret(words.get("command"), words.get("stdin"), words.get("environment", {}))
         decision = verdict.decision if _writable(entry) else Decision.KEEP

@@ -29,7 +29,10 @@ def rounded_up(seconds: float) -> int:
     return next((step for step in _STEPS if step >= seconds), math.ceil(seconds / 3600) * 3600)
 
 
-def _unmeasured(gap: float | None) -> Budget:
+def _unmeasured(gap: float | None, *, scheduler: bool) -> Budget:
+    if scheduler:
+        why = "not measured: six hours, for a scheduler may work longer than its interval"
+        return Budget(seconds=LONGEST_UNMEASURED, why=why)
     if gap is None:
         return Budget(seconds=LONGEST_UNMEASURED, why="not measured: six hours, so that nothing hangs for ever")
     seconds = max(SHORTEST, int(gap * OF_INTERVAL))
@@ -38,17 +41,18 @@ def _unmeasured(gap: float | None) -> Budget:
     return Budget(seconds=seconds, why="not measured: four fifths of the interval")
 
 
-def budget(evidence: Evidence | None, gap: timedelta | None, *, said: float | None = None) -> Budget:
+def budget(evidence: Evidence | None, gap: timedelta | None, *, said: float | None = None, scheduler: bool = False) -> Budget:
     """The time budget of an entry that starts again after `gap` at the earliest (None: once, or not known).
 
-    `said` is how many seconds a run takes, where nothing was measured and somebody declared it.
+    `said` is how many seconds a run takes, where nothing was measured and somebody declared it. `scheduler`: it is an
+    application's own, which a limit below its interval would kill in the middle of what it had found due.
     Twice the 95th percentile, and half above the longest run seen; capped below the interval unless runs were seen that
     are themselves longer than it: to kill those would lose work that is done today.
     """
     seconds_between = gap.total_seconds() if gap else None
     if evidence is None or evidence.n == 0 or evidence.max_seconds is None:
         if said is None:
-            return _unmeasured(seconds_between)
+            return _unmeasured(seconds_between, scheduler=scheduler)
         return _below(seconds_between, rounded_up(max(2 * said, SHORTEST)), said, f"declared: a run takes {said:.0f} s")
     longest, p95 = evidence.max_seconds, evidence.p95_seconds or evidence.max_seconds
     wanted = rounded_up(max(2 * p95, 1.5 * longest, SHORTEST))

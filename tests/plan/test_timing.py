@@ -26,6 +26,12 @@ def test_a_rare_job_that_was_not_measured_gets_hours(gap: timedelta | None) -> N
     assert budget(None, gap).seconds == 6 * 3600
 
 
+def test_an_applications_own_scheduler_is_not_killed_below_its_interval() -> None:
+    made = budget(None, timedelta(minutes=1), scheduler=True)
+    assert (made.seconds, made.why) == (6 * 3600, "not measured: six hours, for a scheduler may work longer than its interval")
+    assert budget(seen(20, 25), FIVE_MINUTES, scheduler=True).seconds == 45
+
+
 def test_a_measured_job_gets_twice_its_usual_time() -> None:
     assert budget(seen(20, 25), FIVE_MINUTES).seconds == 45
     assert budget(seen(600, 900), timedelta(days=1)).seconds == 1800

@@ -28,7 +28,8 @@ class NoTimeout(EntryRule):
 
     Not flagged
         Intervals above 15 minutes, commands with `timeout` or a time limit of their own, jobs that only look, clean or
-        watch. Several entries of one file are folded into one count.
+        watch, and applications' own schedulers, which may work longer than their interval. Several entries of one file are
+        folded into one count.
     """
 
     code = "C2Q308"
@@ -41,6 +42,7 @@ class NoTimeout(EntryRule):
     good = (
         "*/5 * * * * www-data flock -n /run/lock/shop/i.lock timeout -k 10 240 php /var/www/shop/import_orders.php\n",
         "0 2 * * * root /opt/backup.sh\n",
+        "* * * * * www-data php /var/www/moodle/admin/cli/cron.php > /dev/null\n",
         "*/5 * * * * root curl -m 30 -s https://shop.example.com/import.php\n",
     )
 
@@ -50,7 +52,7 @@ class NoTimeout(EntryRule):
         if gap is None or gap > SHORT or time_limit(entry.command) is not None:
             return
         trade, locked = trade_of(entry.command), holds_lock(entry.command)
-        if not locked and not known_scheduler(entry.command) and not (trade and trade.clashes):
+        if known_scheduler(entry.command) or not (locked or (trade and trade.clashes)):
             return
         if not daemon(file.dialect).second_copy:
             end = f"{daemon(file.dialect).title} starts it no more"
