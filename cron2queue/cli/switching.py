@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cli.trouble import say
 from cron2queue.cli.writing import write_stdout
-from cron2queue.errors import UsageError
+from cron2queue.errors import Refused, UsageError
 from cron2queue.redaction import redact
 from cron2queue.text import safe_text
 
@@ -44,10 +44,24 @@ def _plan_in(path: Path) -> Iterator[tuple[Folder, Manifest]]:
     from cron2queue.cutover.switch import sole_use
     from cron2queue.plan.folder import Folder
 
-    with Folder.open(path.absolute()) as folder:
+    with _rights(), Folder.open(path.absolute()) as folder:
         manifest_in(folder)  # in a folder of anybody else's not even a lock is made
         with sole_use(folder):
             yield folder, manifest_in(folder)
+
+
+@contextmanager
+def _rights() -> Iterator[None]:
+    """A right that is missing is a refusal: whoever converted has it."""
+    from cron2queue.plan.folder import NotYours
+
+    remedy = "run it as the user who has converted, or as root"
+    try:
+        yield
+    except PermissionError as trouble:
+        raise Refused(trouble.strerror or "not permitted", remedy=remedy, place=str(trouble.filename)) from None
+    except NotYours as trouble:
+        raise Refused(trouble.message, remedy=remedy) from None
 
 
 def _shown(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal
 from cron2queue.cutover.live import Live, live_crontab
-from cron2queue.cutover.switch import Cutover, loads
+from cron2queue.cutover.switch import Cutover, blocks_in, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
 from cron2queue.plan.manifest import digest
@@ -72,7 +72,7 @@ def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) ->
     blocks = _blocks(source, text, only)
     _check_lines(original, blocks, live)
     touched = _touched(source, only)
-    wanted = {block.name for _, block in blocks}
+    wanted, stood = {block.name for _, block in blocks}, blocks_in(text)
     restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]
     after = replaced(original, blocks)
     revived = not loads(source, text) and loads(source, after)
@@ -83,7 +83,7 @@ def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) ->
         before=text,
         after=after,
         remarks=("cron ignores this crontab today: with this change all of its entries run",) if revived else (),
-        names=(*(each.name for each in touched), *restoring),
+        names=(*(each.name for each in touched if stood.get(each.name) != each.block().content), *restoring),
         touched=touched,
     )
 

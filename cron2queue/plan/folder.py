@@ -48,11 +48,15 @@ def _trusted(descriptor: int, shown: str) -> None:
     status = os.fstat(descriptor)
     shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if status.st_uid not in (0, os.geteuid()):
-        raise UnsafePath(f"{shown} belongs to another user", remedy="choose a folder of your own")
+        raise NotYours(f"{shown} belongs to another user", remedy="choose a folder of your own")
     if status.st_mode & stat.S_IWOTH or (shared and status.st_gid not in (os.getegid(), 0)):
         everybodys = status.st_mode & stat.S_ISVTX  # like /tmp, which is to stay so
         remedy = "name a folder of your own below it" if everybodys else f"run: chmod go-w {shown}"
         raise UnsafePath(f"{shown} can be written to by others", remedy=remedy)
+
+
+class NotYours(UnsafePath):
+    """The folder belongs to another user."""
 
 
 class Folder:
@@ -69,6 +73,8 @@ class Folder:
             _make_with_parents(path)
         try:
             descriptor = os.open(path, _FOLDER)
+        except PermissionError:
+            raise
         except OSError as trouble:
             remedy = "name the folder that was given to convert --into; it may not be a link"
             raise UnsafePath(f"{path} is not a folder that can be used: {trouble.strerror}", remedy=remedy) from None
@@ -148,8 +154,12 @@ class Folder:
 
     def make(self, path: str, mode: int) -> None:
         """Make a subfolder with this mode, if it is not there."""
-        with self._parent(f"{path}/x", create=True) as (descriptor, _):
-            os.fchmod(descriptor, mode)
+        try:
+            with self._parent(f"{path}/x", create=True) as (descriptor, _):
+                os.fchmod(descriptor, mode)
+        except OSError as trouble:
+            trouble.filename = path
+            raise
 
 
 def _make(name: str, descriptor: int, *, close: bool = False) -> None:

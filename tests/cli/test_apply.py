@@ -1,12 +1,15 @@
 """`cron2queue apply`: from convert to a changed crontab, through the command line."""
 
+import contextlib
 import getpass
 import os
 import pty
+import pwd
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -160,3 +163,45 @@ def test_an_interpreter_that_has_no_cron2queue_is_told_before_the_switch(tmp_pat
     assert crontab.read_text() == text
     assert run(*words, "--set", f"python={sys.executable}").status == 0
     assert run("apply", folder, "--yes").status == 0
+
+
+@contextlib.contextmanager
+def as_user(name: str) -> Iterator[None]:
+    """The rights of another user, in this process: its interpreter may lie where nobody else can run it."""
+    os.setegid(pwd.getpwnam(name).pw_gid)
+    os.seteuid(pwd.getpwnam(name).pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("command", ["diff", "apply", "rollback"])
+@pytest.mark.parametrize("closed", [".", "PLAN.json", "cutover", None])
+def test_a_right_that_is_missing_is_a_refusal(command: str, closed: str | None) -> None:
+    words = [command, "c2q", *([] if command == "diff" else ["--yes"])]
+    with tempfile.TemporaryDirectory(prefix="c2q-test-") as name:
+        top = Path(name)
+        top.chmod(0o755)
+        (top / "crontab").write_text(TEXT)
+        assert run("convert", "crontab", "--kind", "system", "--into", "c2q", cwd=top).status == 0
+        run(*words, cwd=top)  # everything is loaded now
+        before = (top / "crontab").read_bytes()
+        for path in (top / "c2q", *(top / "c2q").rglob("*")):
+            path.chmod(0o755)
+        if closed:
+            (top / "c2q" / closed).chmod(0o700)
+        with as_user("games"):
+            ran = run(*words, cwd=top)
+        assert (ran.status, (top / "crontab").read_bytes()) == (4, before), ran.err
+        assert ran.err.startswith(f"cron2queue: {top}/c2q")
+        assert ran.err.endswith("\n  remedy: run it as the user who has converted, or as root\n")
+
+
+def test_only_what_is_changed_is_named(crontab: Path) -> None:
+    folder = str(crontab.parent / "c2q")
+    assert "is changed (never);" in run("apply", folder, "--only", "never", "--yes").out
+    assert "is changed (neither);" in run("apply", folder, "--yes").out
+    assert "is changed (never);" in run("rollback", folder, "--only", "never", "--yes").out
