@@ -43,7 +43,8 @@ SYMFONY = KnownScheduler("Symfony Messenger", False, "it is a worker, not a cron
 LARAVEL_QUEUE = KnownScheduler("Laravel queue worker", False, SYMFONY.advice)
 GENERIC = KnownScheduler("an application's own scheduler", True, f"it decides itself what is due; {_WRAP}")
 RUN_PARTS = KnownScheduler("run-parts", False, "it starts a folder's scripts one after another")
-WORKERS = (SYMFONY, LARAVEL_QUEUE)
+MAGENTO_QUEUE = KnownScheduler("Magento queue consumer", False, SYMFONY.advice)
+WORKERS = (SYMFONY, LARAVEL_QUEUE, MAGENTO_QUEUE)
 
 
 def _ends(script: str, *names: str) -> bool:
@@ -71,7 +72,8 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     (
         WORDPRESS,
         lambda script, words: (
-            _ends(script, "wp-cron.php") or (_ends(script, "wp", "wp-cli.phar") and _plain(words)[:2] == ("cron", "event"))
+            _ends(script, "wp-cron.php")
+            or (_ends(script, "wp", "wp-cli.phar") and _plain(words)[:2] in (("cron", "event"), ("action-scheduler", "run")))
         ),
     ),
     (
@@ -86,18 +88,20 @@ _PATTERNS: tuple[tuple[KnownScheduler, Test], ...] = (
     ),
     (NEXTCLOUD, lambda script, words: _ends(script, "cron.php") and any(name in script for name in ("nextcloud", "owncloud"))),
     (SHOPWARE, lambda script, words: _has(words, "scheduled-task:run", "sw:cron:run")),
-    (MOODLE, lambda script, words: script.endswith("admin/cli/cron.php")),
+    (MOODLE, lambda script, words: script.endswith(("admin/cli/cron.php", "admin/cli/adhoc_task.php"))),
     (MEDIAWIKI, lambda script, words: _ends(script, "runJobs.php")),
     (YII, lambda script, words: _ends(script, "yii") and _has(words, "schedule/run")),
     (CRAFT, lambda script, words: _ends(script, "craft") and _has(words, "queue/run")),
     (SYMFONY, lambda script, words: _has(words, "messenger:consume")),
     (LARAVEL_QUEUE, lambda script, words: _has(words, "queue:work", "queue:listen")),
+    (LARAVEL_QUEUE, lambda script, words: _ends(script, "artisan") and _has(words, "horizon")),
+    (MAGENTO_QUEUE, lambda script, words: _has(words, "queue:consumers:start")),
     (GENERIC, lambda script, words: _has(words, "schedule:run", "cron:run", "scheduler:run", "runcrons", "run_scheduled")),
     (RUN_PARTS, lambda script, words: _ends(script, "run-parts")),
 )
 _HINT = regex(
     r"cron:run|cron\.sh|schedule:|scheduler|wp-cron|cron event|drush|drupal|cron\.php|scheduled|runJobs|schedule/run|queue/run"
-    r"|messenger:|queue:|runcrons|run-parts"
+    r"|messenger:|queue:|runcrons|run-parts|adhoc_task|horizon"
 )
 _URLS: tuple[tuple[str, KnownScheduler], ...] = (
     ("wp-cron.php", WORDPRESS),

@@ -173,7 +173,9 @@ def test_a_daemon_at_boot_is_better_as_a_service() -> None:
         ("php /x/vendor/bin/typo3 scheduler:run", Decision.KEEP, "TYPO3"),
         ("php /var/www/nextcloud/cron.php", Decision.GUARD, "Nextcloud"),
         ("drush -r /x cron", Decision.KEEP, "Drupal"),
+        ("php /x/moodle/admin/cli/adhoc_task.php --execute --keep-alive=590", Decision.KEEP, "Moodle"),
         ("wp cron event run --due-now", Decision.GUARD, "WordPress"),
+        ("wp action-scheduler run --batches=1", Decision.GUARD, "WordPress"),
         ("wp --path=/var/www/blog cron event run --due-now", Decision.GUARD, "WordPress"),
     ],
 )
@@ -188,7 +190,12 @@ def test_an_application_s_own_scheduler_is_wrapped_or_kept_and_never_queued(
 
 @pytest.mark.parametrize(
     ("command", "word"),
-    [("php artisan queue:work --stop-when-empty", "Laravel"), ("php bin/console messenger:consume async", "Symfony")],
+    [
+        ("php artisan queue:work --stop-when-empty", "Laravel"),
+        ("php /x/artisan horizon", "Laravel"),
+        ("php bin/console messenger:consume async", "Symfony"),
+        ("php /x/bin/magento queue:consumers:start async.operations.all --max-messages=1000", "Magento"),
+    ],
 )
 def test_a_queue_s_worker_is_better_as_a_service_and_called_by_its_name(command: str, word: str) -> None:
     result = verdict(f"*/5 * * * * www-data {command}\n")
