@@ -1,9 +1,11 @@
 """What every engine promises: each policy kept or refused with a reason, and files that can be read back."""
 
 import inspect
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from configparser import RawConfigParser
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +115,34 @@ def test_a_daemon_that_cron_starts_at_boot_becomes_a_service_that_is_looked_afte
     assert "Type=oneshot" in once
     assert "bin/once && bin/twice" in once
     assert "WantedBy=multi-user.target" in daemon
+
+
+def seconds(text: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(s|min|)", text).groups()  # type: ignore[union-attr]
+    return int(number) * (60 if unit == "min" else 1)
+
+
+@pytest.mark.parametrize("name", ["sqlqueue", "celery"])
+def test_what_ends_while_the_database_is_away_is_started_again_for_as_long_as_it_takes(
+    name: str, convert: Convert, tmp_path: Path
+) -> None:
+    convert(TEXT, decisions=dict.fromkeys(("work", "nightly", "boot"), "queue"), engine=name)
+    kept_up = 0
+    for path in (tmp_path / "out/units/systemd").glob("*.service"):
+        unit = RawConfigParser(strict=False)
+        unit.read_string(path.read_text())
+        if unit.get("Service", "Restart", fallback="no") == "always":
+            interval = seconds(unit.get("Unit", "StartLimitIntervalSec", fallback="10s"))
+            burst = int(unit.get("Unit", "StartLimitBurst", fallback="5"))
+            assert burst * seconds(unit["Service"]["RestartSec"]) > interval or not interval, path.name
+            kept_up += 1
+    for path in (tmp_path / "out/units/supervisor").glob("*.conf"):
+        programs = RawConfigParser(strict=False, comment_prefixes=(";",), inline_comment_prefixes=None)
+        programs.read(path)
+        for each in programs.sections():  # an end within startsecs is a failed start: three of them, and Supervisor gives up
+            assert programs[each].getint("startretries") >= 1_000_000 and programs[each].getint("startsecs") >= 5
+            kept_up += 1
+    assert kept_up >= 2
 
 
 @pytest.mark.needs("systemd-analyze")
