@@ -271,11 +271,14 @@ def carry_out(wish: Wish) -> str:
             raise
         from pathlib import Path
 
+        from cron2queue.redaction import redact
         from cron2queue.runtime import spool
+        from cron2queue.text import safe_text
 
         job = wish.job if wish.tick is None else wish.tick.job(wish.job)
         public_id = spool.put(Path(wish.spool), job)
-        print(f"cron2queue: {trouble.message}; kept in {wish.spool}", file=sys.stderr)
+        said = " ".join(trouble.message.split())  # a driver's text may have several lines
+        print(safe_text(redact(f"cron2queue: {said}; kept in {wish.spool}")), file=sys.stderr)
         return f"{public_id} spooled"
     finally:
         store.close()

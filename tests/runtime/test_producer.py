@@ -350,6 +350,17 @@ def test_missed_ticks_are_skipped_run_once_or_all_of_them(
 # ---- spool
 
 
+def test_that_a_job_is_kept_is_one_line_whatever_the_driver_says(tmp_path: Path) -> None:
+    """psycopg tells in two lines, and with a tabulator, that a server refuses connections."""
+    pytest.importorskip("psycopg")
+    url = "postgresql+psycopg://u:pw1pw1pw1@127.0.0.1:1/jobs"
+    away = run("--kind", "k", "--database", url, "--spool", "spool\x1b[2J", folder=tmp_path)
+    assert away.returncode == 0
+    (line,) = away.stderr.splitlines()
+    assert "Connection refused Is the server running" in line and line.endswith("kept in spool\\x1b[2J")
+    assert "pw1" not in line
+
+
 def test_without_a_database_a_job_is_kept_and_replayed_once_it_is_there(tmp_path: Path) -> None:
     url, file = f"sqlite:///{tmp_path}/folder/jobs.db", tmp_path / "spool"
     away = run("--kind", "k", "--key", "a", "--database", url, "--spool", str(file), folder=tmp_path)
