@@ -108,7 +108,7 @@ class InnodbBackend(SkipLockedBackend):
         places = filled(row)
         statement = f"INSERT INTO {{jobs}} ({names_of(places)}) VALUES ({marks(len(places))}, 0, 0, 0)"
         try:
-            return int(session.run(statement, [row[place] for place in places]).lastrowid)
+            return int(session.run_often(statement, [row[place] for place in places]).lastrowid)
         except Exception as error:
             if session.driver.code_of(error) is not Failure.DUPLICATE:
                 raise
@@ -146,7 +146,7 @@ class InnodbBackend(SkipLockedBackend):
             return []
         places = filled(row)
         try:
-            cursor = session.run(_current(places), [version, *(row[place] for place in places)])
+            cursor = session.run_often(_current(places), [version, *(row[place] for place in places)])
         except Exception as error:
             if session.driver.code_of(error) is Failure.DUPLICATE or error.args[:1] == (_NULL_REFUSED,):
                 return []

@@ -138,8 +138,8 @@ class PostgresqlBackend(SkipLockedBackend):
             found = dict(session.rows(_insert_current(parts.alike, parts.differing), [version, *parts.common, *arrays]))
             return [found[row[0]] for row in rows] if found else []
         places = filled(rows[0])
-        one = session.value(current(places, _typed), [*(rows[0][place] for place in places), version])
-        return [] if one is None else [one]
+        values = [*(rows[0][place] for place in places), version]
+        return [row[0] for row in session.run_often(current(places, _typed), values).fetchall()]
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """All rows as one array a column: the statement has the same text, and is prepared, whatever the batch."""

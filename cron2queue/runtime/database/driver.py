@@ -6,6 +6,7 @@ A driver knows nothing of jobs. What is done with jobs, and which statement is b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from cron2queue.runtime.database.address import Address
 
@@ -100,6 +101,22 @@ class Driver(ABC):
     def cursor(self, raw: Any) -> Any:
         """A cursor whose rows are tuples, whatever its owner has configured."""
         return raw.cursor()
+
+    def can_prepare(self, raw: Any) -> bool:
+        """Whether this server runs a statement faster that was prepared; `prepare` and `run_prepared` are asked only then."""
+        return False
+
+    def prepare(self, raw: Any, name: str, sql: str) -> None:
+        """Let the server read a statement once, under a name of this connection."""
+        raise TypeError(f"{type(self).__name__} prepares nothing")
+
+    def run_prepared(self, raw: Any, name: str, parameters: Sequence[Any]) -> Any:
+        """Execute what was prepared; a cursor, or what can `fetchall` like one."""
+        raise TypeError(f"{type(self).__name__} prepares nothing")
+
+    def is_unprepared(self, error: BaseException) -> bool:
+        """Whether a statement could not be prepared, or is so no longer; nothing was done then, and it can be sent as it is."""
+        return False
 
     @abstractmethod
     def code_of(self, error: BaseException) -> Failure:

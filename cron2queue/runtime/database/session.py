@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable
 from cron2queue.runtime.database.driver import Driver, Failure
+from cron2queue.runtime.database.preparing import Prepared
 from cron2queue.runtime.trouble import DatabaseBusy, OutcomeUnknown, SchemaMismatch, StatementFailed
 
 TYPE_CHECKING = False
@@ -62,6 +63,7 @@ class Session:
         self.reruns = 0  # how often the unit of work at hand was run before
         self._compiler = compiler
         self._cursor: Any = None
+        self._prepared = Prepared(driver, raw)
 
     def sql(self, template: str) -> str:
         """The statement as the driver sends it."""
@@ -81,6 +83,19 @@ class Session:
         except (OverflowError, UnicodeError) as error:  # a value that the driver cannot even send
             raise StatementFailed(f"a value cannot be stored: {error}", remedy="report it") from error
         return cursor
+
+    def run_often(self, template: str, parameters: Parameters) -> Any:
+        """Execute one statement outside a transaction, which this connection will see again: it may be prepared."""
+        sql = self._compiler.sql(template)
+        name = self._prepared.name(sql)
+        if name is not None:
+            try:
+                return self.driver.run_prepared(self.raw, name, parameters)
+            except Exception as error:
+                if not self.driver.is_unprepared(error):
+                    raise
+            self._prepared.give_up()
+        return self.send(sql, parameters)
 
     def rows(self, template: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""

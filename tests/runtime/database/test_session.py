@@ -77,6 +77,16 @@ def test_an_enqueue_whose_commit_was_cut_is_one_job_and_acknowledged(server: Dat
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_an_enqueue_that_was_prepared_and_cut_is_one_job_and_acknowledged(server: Database, line: Line, after: bool) -> None:
+    for _ in range(7):
+        line.store.enqueue(NewJob(kind="mail"))
+    line.proxy.cut(b"INSERT INTO" if server.name == "mysql" else b"c2q_0", after=after)
+    assert not line.store.enqueue(NewJob(kind="mail")).duplicate
+    assert line.proxy.cuts == 1
+    assert server.value("SELECT COUNT(*) FROM {jobs}") == 8
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_claim_whose_commit_was_cut_loses_no_job_and_counts_one_attempt(server: Database, line: Line, after: bool) -> None:
     line.store.enqueue_many([NewJob(kind="mail") for _ in range(3)])
     line.proxy.cut(b"SKIP LOCKED" if server.name == "postgresql" else line.word, after=after)

@@ -1,5 +1,6 @@
 """MySQL and MariaDB through PyMySQL: READ COMMITTED, UTC, utf8mb4, strict, waits of seconds."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from cron2queue.errors import DatabaseUnavailable
@@ -19,6 +20,8 @@ _GONE = frozenset(
 )
 # Too many connections (of the server, of the user), read-only, disk full, table full, host blocked.
 _REFUSING = frozenset({1040, 1203, 1226, 1290, 1836, 1021, 1114, 1129, 1041, 1037, 1038, 1028, 1030})
+
+_UNPREPARED = frozenset({(1243,), (1615,), (1461,), (1295,)})
 
 
 class MysqlDriver(Driver):
@@ -101,6 +104,24 @@ class MysqlDriver(Driver):
 
             return raw.cursor(Cursor)
         return raw.cursor()
+
+    def can_prepare(self, raw: Any) -> bool:
+        """MariaDB takes values where MySQL takes but variables, which it must be told before."""
+        return "MariaDB" in str(getattr(raw, "server_version", ""))
+
+    def prepare(self, raw: Any, name: str, sql: str) -> None:
+        """By PREPARE: PyMySQL knows nothing of the binary protocol."""
+        self.cursor(raw).execute(f"PREPARE {name} FROM %s", (sql.replace(self.placeholder, "?"),))
+
+    def run_prepared(self, raw: Any, name: str, parameters: Sequence[Any]) -> Any:
+        """By EXECUTE .. USING; what is in the statement but not among its values is neither sent nor read again."""
+        cursor = self.cursor(raw)
+        cursor.execute(f"EXECUTE {name} USING {', '.join([self.placeholder] * len(parameters))}", parameters)
+        return cursor
+
+    def is_unprepared(self, error: BaseException) -> bool:
+        """Unknown (a proxy has changed the connection), to be prepared anew, or more than the server takes."""
+        return self.is_own(error) and error.args[:1] in _UNPREPARED
 
     def code_of(self, error: BaseException) -> Failure:
         """By the server's error number; PyMySQL's InterfaceError(0) means that the connection is closed."""
