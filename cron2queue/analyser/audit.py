@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.chains import Chain, chains_of
@@ -81,7 +82,7 @@ def audit(
     subject = _subject(files, book, at, zone, answers or {}, host)
     silence = Silence(said=subject.said, today=at.astimezone(zone).date(), baseline=frozenset(baseline))
     found, not_judged, verdicts = question(chosen_rules(select, ignore), subject, silence, progress)
-    findings = tuple(sorted(found, key=_worst_first))
+    findings = _worst_first(found)
     judged = Audit(
         at=at,
         zone=zone,
@@ -114,8 +115,14 @@ def _subject(
     return Subject(files=tuple(files), book=book, at=at, zone=zone, ids=ids, declarations=declarations, host=host, said=said)
 
 
-def _worst_first(finding: Finding) -> tuple[int, str, str, int]:
-    return finding.severity.rank, finding.code, finding.place.path, finding.place.line or 0
+def _worst_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """By severity, code and place; sorted rule by rule, since the keys of a whole fleet would take much memory."""
+    rules: dict[tuple[int, str], list[Finding]] = {}
+    for finding in found:
+        rules.setdefault((finding.severity.rank, finding.code), []).append(finding)
+    for of_rule in rules.values():
+        of_rule.sort(key=lambda finding: (finding.place.path, finding.place.line or 0))
+    return tuple(chain.from_iterable(rules[key] for key in sorted(rules)))
 
 
 def _summary(findings: Sequence[Finding], subject: Subject) -> Summary:
