@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -196,14 +196,14 @@ class Places:
         self._names = short_names([file.path for file in audit.files])
         self.one_file = len(audit.files) <= 1
 
-    def of(self, path: str, line: int | None) -> str:
-        """A place in few characters."""
+    def of(self, path: str, line: int | None, say: Callable[[str], str]) -> str:
+        """A place in few characters; `say` makes the path safe, by itself: the line behind `token:` is no secret."""
         if self.one_file:
             return f"line {line}" if line is not None else "file"
-        name = self._names.get(path, path)
+        name = say(self._names.get(path, path))
         return f"{name}:{line}" if line is not None else name
 
-    def of_many(self, places: Sequence[Place]) -> str:
+    def of_many(self, places: Sequence[Place], say: Callable[[str], str]) -> str:
         """Several places, lines of one file joined to ranges: `lines 6-11, 13`, `crontab:6-11,13 php:2`."""
         by_path: dict[str, list[int]] = {}
         for place in places:
@@ -212,7 +212,8 @@ class Places:
             lines = next(iter(by_path.values()), [])
             return f"line{'s' if len(set(lines)) > 1 else ''} {ranges(lines)}" if lines else "file"
         return " ".join(
-            f"{self.of(path, None)}:{ranges(lines, ',')}" if lines else self.of(path, None) for path, lines in by_path.items()
+            f"{self.of(path, None, say)}:{ranges(lines, ',')}" if lines else self.of(path, None, say)
+            for path, lines in by_path.items()
         )
 
 

@@ -273,3 +273,13 @@ def test_a_template_is_called_one_and_not_a_file_that_cron_ignores(name: str) ->
         judged = audit([file], EvidenceBook.empty("none"), at=AT, zone=BERLIN)
         shown = reporter_named(name).render(judged, RenderOptions())
         assert ("a template" in shown, "gnores the" in shown or "gnores this" in shown) == (template, not template)
+
+
+@reporters
+def test_the_line_behind_a_path_that_sounds_like_a_secret_is_shown(reporter: Reporter) -> None:
+    text = b"*/7 * * * * root /opt/a.sh\n0 25 * * * root x\n"
+    kinds = {"dialect": dialect_named("debian"), "kind": Kind.SYSTEM}
+    files = [parse(text, path=path, **kinds) for path in ("/etc/cron.d/token", "/etc/cron.d/db-password")]
+    report = reporter.render(audit(files, EvidenceBook.empty("no log"), at=AT, zone=BERLIN), RenderOptions(verbose=True))
+    assert "token" in report
+    assert "secret›" not in report

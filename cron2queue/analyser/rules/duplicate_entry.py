@@ -60,8 +60,10 @@ class DuplicateEntry(Rule):
                 yield self._double(subject, file, entry, *before)
 
     def _double(self, subject: Subject, file: CrontabFile, entry: Entry, other: CrontabFile, first: Entry) -> Finding:
-        where = f"line {first.number}" if other.path == file.path else f"{other.path}:{first.number}"
+        where = f"line {first.number}" + (f" of {other.path}" if other.path != file.path else "")
         both = "the lock lets only one of them run" if holds_lock(entry.command) else "both copies run side by side"
+        if not (file.loaded and other.loaded):
+            both += " as soon as cron reads both"
         return self.at_entry(
             subject,
             file,

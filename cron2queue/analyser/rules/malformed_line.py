@@ -46,7 +46,7 @@ class MalformedLine(Rule):
             for line in bad:
                 entry = misread.get(line.number)
                 if is_template_line(file, (entry or line).raw) or is_template_path(file.path):
-                    yield NotJudged(code=self.code, reason=f"{file.path}:{line.number} is a template; render it first")
+                    yield NotJudged(code=self.code, reason=f"line {line.number} of {file.path} is a template; render it first")
                     continue
                 if cause_of(file, line) is not None:
                     continue

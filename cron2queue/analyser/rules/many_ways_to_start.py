@@ -83,7 +83,7 @@ class ManyWaysToStart(Rule):
 
 
 def _way(here: CrontabFile, file: CrontabFile, entry: Entry) -> str:
-    where = f"line {entry.number}" if file.path == here.path else f"{file.path}:{entry.number}"
+    where = f"line {entry.number}" + (f" of {file.path}" if file.path != here.path else "")
     return f"{where} as {entry.user}" if entry.user else where
 
 

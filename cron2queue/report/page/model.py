@@ -210,7 +210,7 @@ def _item(group: list[Finding], places: Places) -> Item:
     place = first.place
     has_source = len(group) == 1 and first.source_line is not None and (place.column is not None or first.severity == "error")
     return Item(
-        where=shown(places.of_many(all_places(group))),
+        where=places.of_many(all_places(group), shown),
         message=shown(first.message),
         confidence=str(first.confidence),
         evidence=shown(first.evidence),
@@ -223,7 +223,7 @@ def _silenced(finding: Finding, places: Places) -> tuple[str, str, str, str]:
     suppression = finding.suppressed
     reason = "" if suppression is None else shown(suppression.reason)
     until = "" if suppression is None or suppression.until is None else f" until {suppression.until.isoformat()}"
-    return finding.code, shown(places.of(finding.place.path, finding.place.line)), shown(finding.message), reason + until
+    return finding.code, places.of(finding.place.path, finding.place.line, shown), shown(finding.message), reason + until
 
 
 def _evidence(book: EvidenceBook) -> str:
@@ -250,7 +250,7 @@ def _chains(audit: Audit, places: Places) -> tuple[tuple[str, str, str, str], ..
 
 
 def _called(verdict: Verdict, places: Places) -> str:
-    return shown(f"{places.of(verdict.path, verdict.entry.number)} {verdict.name}")
+    return f"{places.of(verdict.path, verdict.entry.number, shown)} {shown(verdict.name)}"
 
 
 def _job(audit: Audit, verdict: Verdict, places: Places) -> JobRow:
@@ -262,7 +262,7 @@ def _job(audit: Audit, verdict: Verdict, places: Places) -> JobRow:
         measured = shown(f"{evidence.starts:,} starts, {evidence.n:,} with a known duration{confidence}, {evidence.source}")
     return JobRow(
         order="" if verdict.order is None else str(verdict.order),
-        where=shown(places.of(verdict.path, entry.number)),
+        where=places.of(verdict.path, entry.number, shown),
         name=shown(verdict.name),
         schedule=shown(entry.schedule_text),
         description=shown(describe(entry.schedule)),

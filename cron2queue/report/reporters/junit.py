@@ -94,10 +94,11 @@ def _case(case: _Case, options: RenderOptions) -> Iterator[str]:
 
 
 def _details(finding: Finding) -> str:
+    place = finding.place.but(path=shown(finding.place.path))
+    said = shown(f"{finding.code} {finding.severity} {finding.message} ({finding.confidence})")
     words = (
-        f"{finding.place}: {finding.code} {finding.severity} {finding.message} ({finding.confidence})",
         finding.source_line or "",
         finding.evidence,
         f"remedy: {finding.remedy}" if finding.remedy else "",
     )
-    return "\n".join(escape(shown(each)) for each in words if each)
+    return "\n".join(map(escape, [f"{place}: {said}", *(shown(each) for each in words if each)]))

@@ -132,7 +132,7 @@ def _rows(found: list[Finding], places: Places, most: int) -> Iterator[list[str]
         each, rest = split_kin(kin, most)
         yield from (_finding(group, places) for group in each)
         if rest:
-            where = prose(places.of_many(all_places(rest)))
+            where = places.of_many(all_places(rest), prose)
             yield [f"**{rest[0].severity}**", rest[0].code, where, f"{len(rest)} more of this kind", "", prose(rest[0].remedy)]
 
 
@@ -142,7 +142,7 @@ def _finding(group: list[Finding], places: Places) -> list[str]:
     if finding.source_line is not None and finding.place.column is not None:
         what += f"<br>{code(finding.source_line)}"
     known = f"{finding.confidence}: {prose(finding.evidence)}" if finding.evidence else str(finding.confidence)
-    where = prose(places.of_many(all_places(group)))
+    where = places.of_many(all_places(group), prose)
     return [f"**{finding.severity}**", finding.code, where, what, known, prose(finding.remedy)]
 
 
@@ -184,7 +184,7 @@ def _chains(audit: Audit, places: Places) -> list[str]:
 
 
 def _where(verdict: Verdict, places: Places) -> str:
-    return prose(places.of(verdict.path, verdict.entry.number))
+    return places.of(verdict.path, verdict.entry.number, prose)
 
 
 def _order(audit: Audit, places: Places, *, why: bool) -> list[str]:

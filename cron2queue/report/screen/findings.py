@@ -40,7 +40,7 @@ def section(audit: Audit, ink: Ink) -> list[Line]:
 
 def _more_of_the_kind(rest: Group, ink: Ink) -> list[Line]:
     """What differs from the findings above only in whom it is about."""
-    where = ink.text(ink.places.of_many(all_places(rest)))
+    where = ink.places.of_many(all_places(rest), ink.text)
     indent = " " * (11 if ink.width >= 60 else 3)
     said = f"+ {len(rest)} more of {rest[0].code}: {where}; --verbose shows each"
     return [styled(row, "quiet") for row in hanging(said, ink.width, first=indent)]
@@ -58,7 +58,7 @@ def _block(group: Group, ink: Ink) -> list[Line]:
     if first.remedy:
         lines += [Line(row) for row in hanging(ink.text(first.remedy), ink.width, first=" " * indent + "= remedy  ")]
     if others := [finding for finding in group if finding.message != first.message]:
-        where = ink.text(ink.places.of_many(all_places(others)))
+        where = ink.places.of_many(all_places(others), ink.text)
         more = f"= and {len(others)} more like it: {where}; --verbose shows each"
         lines += [styled(row, "quiet") for row in hanging(more, ink.width, first=" " * indent)]
     return lines
@@ -66,7 +66,7 @@ def _block(group: Group, ink: Ink) -> list[Line]:
 
 def _headline(group: Group, indent: int, ink: Ink, *, certain: bool) -> list[Line]:
     first = group[0]
-    place = ink.text(ink.places.of_many(all_places(finding for finding in group if finding.message == first.message)))
+    place = ink.places.of_many(all_places(finding for finding in group if finding.message == first.message), ink.text)
     head = f" {LETTERS[first.severity]} {first.code}  "
     lead = f"{place}  " if columns(place) < ink.width // 3 else place
     rows = hanging(lead + ink.text(first.message), ink.width, first=head, rest=" " * indent)

@@ -143,7 +143,7 @@ def chains(audit: Audit, ink: Ink) -> list[Line]:
         first, then = by_id.get(chain.first), by_id.get(chain.then)
         if first is None or then is None:
             continue
-        names = [f"{ink.text(ink.places.of(each.path, each.entry.number))} {ink.text(each.name)}" for each in (first, then)]
+        names = [f"{ink.places.of(each.path, each.entry.number, ink.text)} {ink.text(each.name)}" for each in (first, then)]
         arrow = ink.pick(" → ", " -> ")
         broken = (
             "never measured" if chain.broken_share is None else f"first still running on {share(chain.broken_share)} of days"

@@ -77,7 +77,7 @@ def _how_to_answer(audit: Audit, ink: Ink) -> list[Line]:
 
 def _where(audit: Audit, verdict: Verdict, ink: Ink) -> str:
     line = verdict.entry.number
-    return str(line) if ink.places.one_file else f"{ink.text(ink.places.of(verdict.path, None))}:{line}"
+    return str(line) if ink.places.one_file else ink.places.of(verdict.path, line, ink.text)
 
 
 def _p95(audit: Audit, verdict: Verdict, ink: Ink) -> str:
