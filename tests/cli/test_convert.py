@@ -42,11 +42,11 @@ def test_the_shop_is_converted_with_its_logs_and_nothing_else_is_touched(tmp_pat
 
 
 def test_a_file_that_cannot_be_written_is_named_with_what_helps(crontab: Path, tmp_path: Path) -> None:
-    """What a full disk or a quota says holds no name."""
+    """What a full disk or a quota says holds no name. -B: half a .pyc would be left to all who come later."""
     small = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
     small += "from cron2queue.cli.app import main; main()"
     words = ["convert", str(crontab), "--into", str(tmp_path / "c2q"), "--quiet"]
-    ran = subprocess.run([sys.executable, "-c", small, *words], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-B", "-c", small, *words], capture_output=True, text=True)
     assert ran.returncode == 2 and ran.stderr.startswith(f"cron2queue: {tmp_path}/c2q/")
     assert ran.stderr.endswith(
         ": cannot be written: File too large\n  remedy: raise the limit on the size of files (ulimit -f), then try again\n"

@@ -148,7 +148,8 @@ def test_tables_that_others_hold_are_left_alone_after_a_moment(
 def test_a_disk_that_is_full_is_told_and_is_no_bug(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/jobs.db"
     full = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); sys.argv = sys.argv[1:]; "
-    ran = subprocess.run([sys.executable, "-c", full + MAIN, *UP[2:], url], capture_output=True, text=True)
+    # -B: half a .pyc would be left to all who come later.
+    ran = subprocess.run([sys.executable, "-B", "-c", full + MAIN, *UP[2:], url], capture_output=True, text=True)
     assert ran.returncode == 69 and "remedy:" in ran.stderr and "bug" not in ran.stderr
     assert subprocess.run([*UP, url], capture_output=True, text=True).stdout == "applied step 1\n"
 
