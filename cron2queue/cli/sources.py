@@ -149,13 +149,15 @@ class _Reader:
             except NotRead as failed:
                 self.unreadable.append(failed.told)
 
-    def _file(self, path: Path, *, of_folder: bool = False) -> None:
+    def _file(self, path: Path, *, of_folder: bool = False, target: Path | None = None) -> None:
+        """`target` is where its links lead to inside a tree: the daemon goes by the place and the name of the link."""
         self.progress(len(self.files), 0)
+        target = target or path
         if path.name == "anacrontab":
-            self._anacrontab(path)
+            self._anacrontab(path, target)
             return
         place = self._place(path)
-        data, heading_note = _as_written(read_bytes(path), place)
+        data, heading_note = _as_written(read_bytes(target), place)
         if of_folder and place is None and not has_entries(data):
             self.skipped.append(str(path))
             return
@@ -168,7 +170,7 @@ class _Reader:
             users=host.users if host else None, homes=host.homes if host else None,
         )  # fmt: skip
         file = _noted(file, note, kind_note, heading_note).but(host=self.host.name)
-        refused = self._refused(path, dialect, place, owner)
+        refused = self._refused(path, target, dialect, place, owner)
         self.files.append(file.but(loaded=False, why=refused) if refused else file)
 
     def _belongs(self, path: Path) -> bool:
@@ -193,14 +195,14 @@ class _Reader:
         file = parse(data, path=name, dialect=dialect, kind=kind, user=user)
         self.files.append(_noted(file, note, kind_note))
 
-    def _refused(self, path: Path, dialect: Dialect, place: Guess | None, user: str | None) -> str | None:
+    def _refused(self, path: Path, target: Path, dialect: Dialect, place: Guess | None, user: str | None) -> str | None:
         """Why the daemon does not read the file at all: its name, owner or mode."""
         if place is None:
             return None
         named = dialect.ignores_name(path.name) if path.parent.name == "cron.d" or place.value == Kind.USER else None
         if named and (place.value == Kind.SYSTEM or dialect.name == "busybox"):
             return named
-        facts = facts_of(path)
+        facts = facts_of(path, target)
         if facts is None or not self._owners_tell(path):
             return None
         if place.value == Kind.SYSTEM:
@@ -241,9 +243,9 @@ class _Reader:
     def _existing(self, relative: str) -> None:
         """Read it if it is there."""
         try:
-            path = self.host.path(relative)
+            path = self.host.top / relative
             if os.path.lexists(path):
-                self._file(path)
+                self._file(path, target=self.host.path(relative))
         except NotRead as failed:
             self.unreadable.append(failed.told)
 
@@ -279,8 +281,8 @@ class _Reader:
         file = parse(data, path=CRONTAB_COMMAND, dialect=dialect, kind=Kind.USER, user=user, homes=self.host.homes)
         self.files.append(_noted(file, note, None))
 
-    def _anacrontab(self, path: Path) -> None:
-        self.files.append(parse_anacrontab(read_bytes(path), path=str(path), dialect=self._dialect_of_host().name))
+    def _anacrontab(self, path: Path, target: Path) -> None:
+        self.files.append(parse_anacrontab(read_bytes(target), path=str(path), dialect=self._dialect_of_host().name))
 
     def _parts(self, path: Path, dialect: Dialect) -> None:
         folder = run_parts_folder(path, self.host.own_path(path), dialect, self.files)

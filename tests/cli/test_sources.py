@@ -245,6 +245,18 @@ def test_links_of_a_copied_tree_stay_in_the_tree(tree: Path) -> None:
     assert all("etc/passwd" not in file.path or str(tree) in file.path for file in found.files)
 
 
+def test_a_linked_crontab_of_a_tree_is_judged_by_the_place_and_the_name_of_its_link(tree: Path) -> None:
+    write(tree / "srv/app/cron.conf", b"0 9 * * * shop run\n")
+    (tree / "etc/cron.d/linked").symlink_to("/srv/app/cron.conf")
+    (tree / "etc/cron.d/linked.conf").symlink_to("/srv/app/cron.conf")
+    (tree / "etc/cron.d/gone").symlink_to("/srv/app/nothing")
+    found = read([], root=tree)
+    files = {Path(file.path).name: file for file in found.files}
+    assert (files["linked"].kind, files["linked"].loaded) == ("system", True)
+    assert not files["linked.conf"].loaded
+    assert [(Path(each.path).name, each.reason) for each in found.unreadable] == [("nothing", "it does not exist")]
+
+
 def test_links_in_a_circle_are_told(tree: Path) -> None:
     (tree / "etc/cron.d/a").symlink_to("b")
     (tree / "etc/cron.d/b").symlink_to("a")

@@ -134,17 +134,17 @@ class Host:
             return ""
 
 
-def facts_of(path: Path) -> FileFacts | None:
-    """What a daemon checks before it reads the file; None when that cannot be known."""
+def facts_of(path: Path, target: Path) -> FileFacts | None:
+    """What a daemon checks before it reads the file, whose links lead to `target`; None when that cannot be known."""
     try:
         link = path.lstat()
-        target = path.stat()
+        file = target.stat()
     except OSError:
         return None
     return FileFacts(
-        mode=stat.S_IMODE(target.st_mode),
-        uid=target.st_uid,
-        links=target.st_nlink,
+        mode=stat.S_IMODE(file.st_mode),
+        uid=file.st_uid,
+        links=file.st_nlink,
         symlink=stat.S_ISLNK(link.st_mode),
         link_uid=link.st_uid,
     )
