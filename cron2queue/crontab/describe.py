@@ -181,6 +181,7 @@ def _drawn(schedule: Calendar) -> str:
     drawn = []
     for name, bits, now in zip(names, schedule.possible or (), _sets(schedule), strict=True):
         if bits != now:
+            bits &= ~1 if name == names[-1] and bits >> 7 & 1 else ~0  # Sunday once, as the last day
             span = _span(bits)
             drawn.append(f"{name} {span[0]} to {span[1]}" if span else f"{name} {_and([str(v) for v in set_bits(bits)])}")
     return _and(drawn) if drawn else "one value"

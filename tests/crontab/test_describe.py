@@ -46,6 +46,12 @@ def test_debian_is_described_as_it_runs(expression: str) -> None:
         ("freebsd", "5/10 * * * *", "every 10 minutes from minute 5"),
         ("freebsd", "@30", "30 seconds after the last run ended"),
         ("cronie", "10~20 * * * *", "every hour at minute 15, drawn at each load of the crontab from minutes 10 to 20"),
+        (
+            "cronie",
+            "0 5 * * 5~",
+            "at 05:00 on Saturdays, drawn at each load of the crontab from days of the week 5 to 7",
+        ),
+        ("cronie", "10~20 5 * * 7", "at 05:15 on Sundays, drawn at each load of the crontab from minutes 10 to 20"),
         ("systemd-cron", "0 0 13 * 5", "at 00:00 on the 13th of the month if it is a Friday"),
         ("systemd-cron", "0 0 * * 5L", "at 00:00 in the last 7 days of the month if it is a Friday"),
     ],
