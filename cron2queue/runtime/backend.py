@@ -64,6 +64,16 @@ def marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
+def among(ids: Sequence[int]) -> tuple[str, Row]:
+    """The condition that names exactly these rows, and its parameters.
+
+    Jobs of one claim mostly follow each other. Then two numbers say so, and the database reads one range instead of a hundred.
+    """
+    if len(ids) > 1 and sorted(ids) == list(range(first := min(ids), first + len(ids))):
+        return "id BETWEEN ? AND ?", (first, first + len(ids) - 1)
+    return f"id IN ({marks(len(ids))})", tuple(ids)
+
+
 class Want(Record):
     """What a worker asks for: at most `limit` jobs of these kinds in one queue, under tokens that begin with `token`."""
 
@@ -221,12 +231,11 @@ class Backend:
 
         Jobs of one claim share the rest of it, which then is sent once.
         """
-        ids = [job_id for job_id, _ in leases]
-        some = marks(len(leases))
+        named, ids = among([job_id for job_id, _ in leases])
         claims = {lease.removesuffix(str(job_id)) for job_id, lease in leases}
         if len(claims) == 1 and self.lease_of_claim != "?":
-            return f"id IN ({some}) AND lease = {self.lease_of_claim}", (*ids, claims.pop())
-        return f"id IN ({some}) AND lease IN ({some})", (*ids, *(lease for _, lease in leases))
+            return f"{named} AND lease = {self.lease_of_claim}", (*ids, claims.pop())
+        return f"{named} AND lease IN ({marks(len(leases))})", (*ids, *(lease for _, lease in leases))
 
     def mark_message(self, session: Session, consumer: bytes, message_id: bytes) -> bool:
         """Write into the inbox; False if it stood there already."""

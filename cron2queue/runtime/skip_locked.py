@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cron2queue.runtime.backend import Backend, Row, Want, marks
+from cron2queue.runtime.backend import Backend, Row, Want, among, marks
 from cron2queue.runtime.database.session import Session
 
 
@@ -22,8 +22,9 @@ class SkipLockedBackend(Backend):
     def mark_running(self, session: Session, rows: Sequence[Row], want: Want) -> list[Row]:
         """The rows are locked, so that they are still what they were."""
         if rows:
-            statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE id IN ({marks(len(rows))})"
-            session.run(statement, (want.token + "-", want.worker, *(row[0] for row in rows)))
+            named, ids = among([row[0] for row in rows])
+            statement = f"UPDATE {{jobs}} SET {self.claimed()} WHERE {named}"
+            session.run(statement, (want.token + "-", want.worker, *ids))
         return list(rows)
 
     def take(self, session: Session, want: Want) -> list[Row]:

@@ -211,7 +211,8 @@ def is_guarded(template: str) -> bool:
     change, _, where = template.partition(" WHERE ")
     if not template.startswith("UPDATE {jobs}") or not re.search(r"\bstate = ", change):
         return True
-    if "lease" in where or ("lease =" in change and "id IN (" in where):  # the claim's own rows, locked or in one statement
+    claimed = "lease =" in change and where.startswith(("id IN (", "id BETWEEN"))  # its own rows, locked or in one statement
+    if claimed or "lease" in where:
         return True
     new = [JobState(word) for word in re.findall(r"(?:state =|THEN|ELSE) '(\w+)'", change)]
     old = [JobState(word) for word in re.findall(r"'(\w+)'", where.partition("state ")[2])]

@@ -1,9 +1,10 @@
 """What a worker's ends cost a database: how often one waits for it."""
 
 import pytest
-from databases import Database
+from databases import SERVERS, Database
 from waits import asked
 
+from cron2queue.runtime.backend import among
 from cron2queue.runtime.jobs import AttemptRecord, Done, Job, NewJob, RetryAt, Settlement
 from cron2queue.runtime.store import Store
 
@@ -54,6 +55,55 @@ def test_ends_and_the_next_claim_are_one_round_trip_on_postgresql_however_many_t
     assert [job.attempt for job in found] == [1] * 10
     assert database.value("SELECT COUNT(*) FROM {jobs} WHERE state = 'succeeded'") == 7 + 40 + 70
     assert database.value("SELECT COUNT(*) FROM {attempts} WHERE outcome = 'done' AND run_seconds = 0.5") == 7 + 40 + 70
+
+
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        ([4, 3, 5], ("id BETWEEN ? AND ?", (3, 5))),
+        ([3, 5], ("id IN (?, ?)", (3, 5))),
+        ([3, 3, 5], ("id IN (?, ?, ?)", (3, 3, 5))),  # as many as from 3 to 5, and yet not those
+        ([3], ("id IN (?)", (3,))),
+    ],
+)
+def test_rows_that_follow_each_other_are_named_as_a_range_and_no_others(ids: list[int], named: tuple[object, ...]) -> None:
+    assert among(ids) == named
+
+
+def test_jobs_of_others_beside_and_between_are_neither_changed_nor_waited_for(database: Database, store: Store) -> None:
+    """They are locked meanwhile: whoever touched them would stand still."""
+    jobs = claimed(store, 9)
+    kept = [jobs[0], jobs[4], jobs[8]]
+    if database.name != "sqlite":
+        holder = database.store(patience=0.1)
+        holding = holder.sessions.current()
+        holder.driver.begin(holding.raw)
+        for job in kept:
+            holding.run("UPDATE {jobs} SET message = 'mine' WHERE id = ?", (job.id,))
+    for some in (jobs[1:4], [jobs[5], jobs[7]], [jobs[6]]):
+        assert store.settle([done(job) for job in some]) == [True] * len(some)
+    if database.name != "sqlite":
+        assert store.claim("default", kinds=KINDS, limit=9, worker="w") == []
+        holder.driver.rollback(holding.raw)
+    states = database.rows("SELECT state FROM {jobs} ORDER BY id")[-9:]
+    assert [state for (state,) in states] == ["running" if job in kept else "succeeded" for job in jobs]
+
+
+@pytest.mark.parametrize("database", SERVERS, indirect=True)
+def test_a_claim_takes_no_lock_of_what_lies_behind_it(database: Database, store: Store) -> None:
+    store.enqueue_many([NewJob(kind="mail") for _ in range(6)])
+    holder = database.store()
+    holding = holder.sessions.current()
+    holder.driver.begin(holding.raw)
+    (last,) = database.rows("SELECT MAX(id) FROM {jobs}")[0]
+    holding.run("UPDATE {jobs} SET message = 'mine' WHERE id IN (?, ?)", (last - 2, last))
+    assert [job.id for job in store.claim("default", kinds=KINDS, limit=9, worker="w")] == [
+        last - 5,
+        last - 4,
+        last - 3,
+        last - 1,
+    ]
+    holder.driver.rollback(holding.raw)
 
 
 def test_a_pause_in_between_holds_the_claim_and_not_the_ends(database: Database, store: Store) -> None:
