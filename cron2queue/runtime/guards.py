@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from cron2queue.runtime import room as rooms
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.session import Session, Sessions
+from cron2queue.runtime.room import Room
 from cron2queue.runtime.trouble import UnsafeDatabase
 
 _NETWORK: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "fuse.glusterfs", "lustre"}
 )
 _ALIVE_MICROS: Final = 120_000_000
+_SPARE: Final = 2  # a producer and somebody who looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +39,7 @@ class ServerFacts:
     time_zone: str | None = None
     sql_mode: str | None = None
     durability: str | None = None
-    max_connections: int | None = None
-    connections: int | None = None
+    room: Room | None = None
     file_system: str | None = None
     foreign_host: str | None = None
     refusals: tuple[Trouble, ...] = ()
@@ -53,17 +55,24 @@ def facts(sessions: Sessions, backend: Backend) -> ServerFacts:
 def refuse(found: ServerFacts, *, connections_needed: int = 1) -> None:
     """Raise UnsafeDatabase for the first refusal; connections that are in use already are counted in."""
     troubles = list(found.refusals)
-    if found.max_connections is not None and connections_needed + (found.connections or 0) > found.max_connections:
-        troubles.append(too_few(found, connections_needed))
+    if found.room is not None and connections_needed > found.room.free:
+        troubles.append(too_few(found.room, connections_needed))
     if troubles:
         raise UnsafeDatabase(troubles[0].message, remedy=troubles[0].remedy)
 
 
-def too_few(found: ServerFacts, needed: int) -> Trouble:
+def _crowded(room: Room) -> Trouble | None:
+    """Said by `check` before a producer finds no connection."""
+    if room.free > _SPARE:
+        return None
+    return Trouble(message=f"{room.used} of {room.most} connections are in use by others", remedy=f"raise {room.bound}")
+
+
+def too_few(room: Room, needed: int) -> Trouble:
     """Said when the server cannot give the connections that are needed."""
     return Trouble(
-        message=f"{needed} connections are needed, {found.connections or 0} of {found.max_connections} are in use",
-        remedy="raise max_connections, or start fewer workers and children",
+        message=f"{needed} connections are needed, {room.used} of {room.most} are in use",
+        remedy=f"raise {room.bound}, or start fewer workers and children",
     )
 
 
@@ -190,11 +199,10 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
     name, version = session.driver.server(session.raw)
     found = _variables(
         session, "transaction_isolation", "tx_isolation", "character_set_connection", "time_zone", "sql_mode",
-        "max_connections", "innodb_flush_log_at_trx_commit", "sync_binlog", "binlog_format", "log_bin",
+        "innodb_flush_log_at_trx_commit", "sync_binlog", "binlog_format", "log_bin",
     )  # fmt: skip
     isolation = found.get("transaction_isolation") or found.get("tx_isolation")
     flush = found.get("innodb_flush_log_at_trx_commit")
-    used = session.row("SHOW STATUS LIKE 'Threads_connected'")
     refusals = _collect(
         (
             lambda: _version_trouble(backend, version),
@@ -205,6 +213,7 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
             lambda: _binlog_trouble(found),
         )
     )
+    room = rooms.of_mysql(session)
     weak = Trouble(
         message=f"innodb_flush_log_at_trx_commit={flush}: a power cut may lose the last acknowledged jobs",
         remedy="set it to 1",
@@ -212,8 +221,8 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
     return ServerFacts(
         backend=name if backend.name == "base" else backend.name, version=version, isolation=isolation, refusals=refusals,
         charset=found.get("character_set_connection"), time_zone=found.get("time_zone"), sql_mode=found.get("sql_mode"),
-        durability=f"innodb_flush_log_at_trx_commit={flush}", warnings=() if flush == "1" else (weak,),
-        max_connections=int(found["max_connections"]), connections=None if used is None else int(used[1]),
+        durability=f"innodb_flush_log_at_trx_commit={flush}", room=room,
+        warnings=_collect((lambda: None if flush == "1" else weak, lambda: _crowded(room))),
     )  # fmt: skip
 
 
@@ -272,9 +281,8 @@ def _binlog_trouble(found: dict[str, Any]) -> Trouble | None:
 
 def _postgresql(session: Session, backend: Backend) -> ServerFacts:
     _, version = session.driver.server(session.raw)
-    names = ("transaction_isolation", "server_encoding", "TimeZone", "synchronous_commit", "max_connections", "fsync")
-    isolation, charset, zone, commit, most, fsync = (str(session.value(f"SHOW {name}")) for name in names)
-    used = session.value("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+    names = ("transaction_isolation", "server_encoding", "TimeZone", "synchronous_commit", "fsync")
+    isolation, charset, zone, commit, fsync = (str(session.value(f"SHOW {name}")) for name in names)
     refusals = _collect(
         (
             lambda: _version_trouble(backend, version),
@@ -282,10 +290,11 @@ def _postgresql(session: Session, backend: Backend) -> ServerFacts:
             lambda: _charset_trouble(charset, "utf8"),
         )
     )
+    room = rooms.of_postgresql(session)
     weak = Trouble(message=f"synchronous_commit={commit}, fsync={fsync}: a power cut may lose jobs", remedy="set both to on")
     safe = fsync == "on" and commit not in ("off", "local")
     return ServerFacts(
         backend=backend.name, version=version, isolation=isolation, charset=charset, time_zone=zone, refusals=refusals,
-        durability=f"synchronous_commit={commit} fsync={fsync}", warnings=() if safe else (weak,),
-        max_connections=int(most), connections=None if used is None else int(used),
+        durability=f"synchronous_commit={commit} fsync={fsync}", room=room,
+        warnings=_collect((lambda: None if safe else weak, lambda: _crowded(room))),
     )  # fmt: skip
