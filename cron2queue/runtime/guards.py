@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from cron2queue.runtime import room as rooms
+from cron2queue.runtime import room
 from cron2queue.runtime.backend import Backend
 from cron2queue.runtime.database.session import Session, Sessions
 from cron2queue.runtime.room import Room
@@ -39,11 +39,16 @@ class ServerFacts:
     time_zone: str | None = None
     sql_mode: str | None = None
     durability: str | None = None
-    room: Room | None = None
+    bounds: tuple[Room, ...] = ()
     file_system: str | None = None
     foreign_host: str | None = None
     refusals: tuple[Trouble, ...] = ()
     warnings: tuple[Trouble, ...] = ()
+
+    @property
+    def connections(self) -> int | None:
+        """All that are open at the server, as far as this user may know, this one included."""
+        return self.bounds[0].used + 1 if self.bounds else None
 
 
 def facts(sessions: Sessions, backend: Backend) -> ServerFacts:
@@ -55,24 +60,30 @@ def facts(sessions: Sessions, backend: Backend) -> ServerFacts:
 def refuse(found: ServerFacts, *, connections_needed: int = 1) -> None:
     """Raise UnsafeDatabase for the first refusal; connections that are in use already are counted in."""
     troubles = list(found.refusals)
-    if found.room is not None and connections_needed > found.room.free:
-        troubles.append(too_few(found.room, connections_needed))
+    troubles += (too_few(bound, connections_needed) for bound in tightest(found.bounds) if connections_needed > bound.free)
     if troubles:
         raise UnsafeDatabase(troubles[0].message, remedy=troubles[0].remedy)
 
 
-def _crowded(room: Room) -> Trouble | None:
+def tightest(bounds: Iterable[Room]) -> tuple[Room, ...]:
+    """The bound that counts, if there is any."""
+    return tuple(sorted(bounds, key=lambda bound: bound.free)[:1])
+
+
+def _crowded(bounds: Iterable[Room]) -> tuple[Trouble, ...]:
     """Said by `check` before a producer finds no connection."""
-    if room.free > _SPARE:
-        return None
-    return Trouble(message=f"{room.used} of {room.most} connections are in use by others", remedy=f"raise {room.bound}")
+    return tuple(
+        Trouble(message=f"{bound.used} of {bound.most} connections are in use by others", remedy=f"raise {bound.bound}")
+        for bound in tightest(bounds)
+        if bound.free <= _SPARE
+    )
 
 
-def too_few(room: Room, needed: int) -> Trouble:
+def too_few(bound: Room, needed: int) -> Trouble:
     """Said when the server cannot give the connections that are needed."""
     return Trouble(
-        message=f"{needed} connections are needed, {room.used} of {room.most} are in use",
-        remedy=f"raise {room.bound}, or start fewer workers and children",
+        message=f"{needed} connections are needed, {bound.used} of {bound.most} are in use",
+        remedy=f"raise {bound.bound}, or start fewer workers and children",
     )
 
 
@@ -213,7 +224,7 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
             lambda: _binlog_trouble(found),
         )
     )
-    room = rooms.of_mysql(session)
+    bounds = room.of_mysql(session)
     weak = Trouble(
         message=f"innodb_flush_log_at_trx_commit={flush}: a power cut may lose the last acknowledged jobs",
         remedy="set it to 1",
@@ -221,8 +232,8 @@ def _mysql(session: Session, backend: Backend) -> ServerFacts:
     return ServerFacts(
         backend=name if backend.name == "base" else backend.name, version=version, isolation=isolation, refusals=refusals,
         charset=found.get("character_set_connection"), time_zone=found.get("time_zone"), sql_mode=found.get("sql_mode"),
-        durability=f"innodb_flush_log_at_trx_commit={flush}", room=room,
-        warnings=_collect((lambda: None if flush == "1" else weak, lambda: _crowded(room))),
+        durability=f"innodb_flush_log_at_trx_commit={flush}", bounds=bounds,
+        warnings=(*(() if flush == "1" else (weak,)), *_crowded(bounds)),
     )  # fmt: skip
 
 
@@ -290,11 +301,11 @@ def _postgresql(session: Session, backend: Backend) -> ServerFacts:
             lambda: _charset_trouble(charset, "utf8"),
         )
     )
-    room = rooms.of_postgresql(session)
+    bounds = room.of_postgresql(session)
     weak = Trouble(message=f"synchronous_commit={commit}, fsync={fsync}: a power cut may lose jobs", remedy="set both to on")
     safe = fsync == "on" and commit not in ("off", "local")
     return ServerFacts(
         backend=backend.name, version=version, isolation=isolation, charset=charset, time_zone=zone, refusals=refusals,
-        durability=f"synchronous_commit={commit} fsync={fsync}", room=room,
-        warnings=_collect((lambda: None if safe else weak, lambda: _crowded(room))),
+        durability=f"synchronous_commit={commit} fsync={fsync}", bounds=bounds,
+        warnings=(*(() if safe else (weak,)), *_crowded(bounds)),
     )  # fmt: skip

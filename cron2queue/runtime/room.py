@@ -1,10 +1,9 @@
-"""How many connections a server gives: to everybody, to this user, to this database. The tightest bound is the one that counts.
+"""How many connections a server gives: to everybody (that comes first), to this user, to this database.
 
 On shared and managed servers it is seldom `max_connections`: a user or a database has a limit of its own, and the server's last
 connections are kept for its superusers.
 """
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from cron2queue.runtime.database.session import Session
@@ -23,16 +22,16 @@ class Room(NamedTuple):
         return self.most - self.used
 
 
-def of_mysql(session: Session) -> Room:
+def of_mysql(session: Session) -> tuple[Room, ...]:
     """MySQL and MariaDB: the session's max_user_connections is what is in force for its user, 0 where nothing is."""
     named = "SELECT @@max_connections, @@max_user_connections, SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
     ((most, mine, user),) = session.rows(named)
     (_, used) = session.row("SHOW STATUS LIKE 'Threads_connected'") or ("", 0)
-    bounds = [Room(int(most), int(used) - 1, "max_connections")]
-    if int(mine):
-        own = sum(1 for row in session.rows("SHOW PROCESSLIST") if str(row[1]) == str(user))
-        bounds.append(Room(int(mine), own - 1, f"max_user_connections of the user {user}"))
-    return min(bounds, key=lambda bound: bound.free)
+    everybody = Room(int(most), int(used) - 1, "max_connections")
+    if not int(mine):
+        return (everybody,)
+    own = sum(1 for row in session.rows("SHOW PROCESSLIST") if str(row[1]) == str(user))
+    return (everybody, Room(int(mine), own - 1, f"max_user_connections of the user {user}"))
 
 
 # Of other users' connections an ordinary user sees no more than whose they are and in which database.
@@ -47,15 +46,14 @@ _POSTGRESQL: Final = (
 )
 
 
-def of_postgresql(session: Session) -> Room:
+def of_postgresql(session: Session) -> tuple[Room, ...]:
     """PostgreSQL: a superuser is bound by max_connections alone."""
     ((most, reserved, kept, is_super, role, of_role, database, of_database, used, own, inside),) = session.rows(_POSTGRESQL)
-
-    def bounds() -> Iterator[Room]:
-        yield Room(int(most) - (0 if is_super else int(reserved) + int(kept)), int(used), "max_connections")
-        if not is_super and of_role >= 0:
-            yield Room(int(of_role), int(own), f"CONNECTION LIMIT of the role {role}")
-        if not is_super and of_database >= 0:
-            yield Room(int(of_database), int(inside), f"CONNECTION LIMIT of the database {database}")
-
-    return min(bounds(), key=lambda bound: bound.free)
+    if is_super:
+        return (Room(int(most), int(used), "max_connections"),)
+    bounds = (
+        Room(int(most) - int(reserved) - int(kept), int(used), "max_connections"),
+        Room(int(of_role), int(own), f"CONNECTION LIMIT of the role {role}"),
+        Room(int(of_database), int(inside), f"CONNECTION LIMIT of the database {database}"),
+    )
+    return tuple(bound for bound in bounds if bound.most >= 0)
