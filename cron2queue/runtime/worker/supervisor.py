@@ -32,6 +32,7 @@ from cron2queue.runtime.worker.control import Control
 from cron2queue.runtime.worker.crew import Crew
 from cron2queue.runtime.worker.fence import Fence
 from cron2queue.runtime.worker.hints import hints_for
+from cron2queue.runtime.worker.host import refuse_unfit
 from cron2queue.runtime.worker.lanes import lanes_for
 from cron2queue.runtime.worker.notify import ServiceManager
 from cron2queue.runtime.worker.nursery import Nursery
@@ -87,6 +88,7 @@ class Supervisor:
         self.options = completed(self.options, nursery.kinds.values())
         for name, reason in nursery.skipped.items():
             log.warning("the job %s is not served here: %s", name, reason)
+        refuse_unfit(nursery, self.options.children)
         info = self._info(nursery)
         with closing(self._store()) as store:
             store.refuse_unsafe(connections_needed=3 + self.options.children + connections(nursery.kinds.values()))
