@@ -11,14 +11,14 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain, compress, count, pairwise, repeat
+from itertools import compress, count, pairwise, repeat
 from math import inf
 from operator import add, itemgetter, sub
 from typing import NamedTuple
 
 from cron2queue.evidence.aside import Aside, lines_aside
 from cron2queue.evidence.batch import Batch, Share
-from cron2queue.evidence.joining import Lines, alternating, joined
+from cron2queue.evidence.joining import Alternating, Lines, alternating, joined
 from cron2queue.evidence.log_format import ENDLESS, Event, Op
 from cron2queue.evidence.messages import Messages, Shape
 from cron2queue.evidence.parents import NEAR, WRAP
@@ -278,10 +278,7 @@ class _Look:
         for number, share in enumerate(self._shares.all):
             if share.pairing is not Pairing.GOOD:
                 continue
-            its = starts_of.get(number, []), ends_of.get(number, [])
-            started, ended, left, leading = alternating(*its)
-            if not self._are_near(started, ended):
-                started, ended, left = [], [], sorted(chain(*its))
+            started, ended, left, leading = self._pairs(starts_of.get(number, []), ends_of.get(number, []))
             share.alive = leading if started else None
             runs.closed.extend(repeat(number, len(started)))
             runs.begun.extend(map(self._times.__getitem__, started))
@@ -289,6 +286,19 @@ class _Look:
             for row in left if number in ends_of else self._findable(left):
                 self._keep(row, bisect_left(rows, row) if self._of["began"][row] else -1)
         return runs
+
+    def _pairs(self, starts: list[int], ends: list[int]) -> Alternating:
+        """The sure pairs of one subject by the order of its lines, of runs of which nothing else is told."""
+        started, ended, left, leading = alternating(starts, ends)
+        if not self._are_near(started, ended):
+            return Alternating([], [], sorted((*starts, *ends)), leading)
+        if not self._touched:
+            return Alternating(started, ended, left, leading)
+        pids = self._of["pid"]
+        told = [pids[row] in self._touched for row in ended]
+        plain = [not each for each in told]
+        left = sorted((*left, *compress(started, told), *compress(ended, told)))
+        return Alternating(list(compress(started, plain)), list(compress(ended, plain)), left, leading)
 
     def _are_near(self, starts: list[int], ends: list[int]) -> bool:
         """Whether each end was logged by a process that can be the parent of the one that logged the start."""

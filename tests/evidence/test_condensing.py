@@ -355,3 +355,20 @@ def test_a_long_line_does_not_hide_its_neighbours_from_helpers(tmp_path: Path, h
     book = gather([log], journal=None, observations=None, files=[table()], zone=BERLIN, at=NOW)
     log.write_bytes(b"".join(lines[:700] + lines[701:]))
     assert 0 <= book.runs - gather([log], journal=None, observations=None, files=[table()], zone=BERLIN, at=NOW).runs <= 1
+
+
+def test_output_that_stands_among_runs_taken_together_is_that_of_its_run(tmp_path: Path) -> None:
+    """Of cronie, whose ends are known by their text: every third run writes something."""
+    lines = []
+    for minute in range(60):
+        pid = 400 + 10 * minute
+        said = [f"CROND[{pid + 1}]: (root) CMD (poll)", f"CROND[{pid}]: (root) CMDEND (poll)"]
+        said[1:1] = [] if minute % 3 else [f"CROND[{pid}]: (root) CMDOUT (nothing to do)"]
+        lines += [f"Nov 30 11:{minute:02}:01 web1 {each}\n" for each in said]
+    path = tmp_path / "cron"
+    path.write_text("".join(lines))
+    book, runs = look(path, files=[crontab("* * * * * root poll\n")])
+    (found,) = book.by_entry.values()
+    assert (found.silent, found.outputs, len(runs)) == (40 / 60, 60, 60)
+    assert found.empty is not None
+    assert found.empty.share == 20 / 60
