@@ -5,11 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cron2queue.analyser.hosts import host_of
 from cron2queue.analyser.invocations import invocations
-from cron2queue.analyser.naming import job_name
 from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.schedule import Calendar
 from cron2queue.expressions import any_of, regex
@@ -18,7 +17,7 @@ from cron2queue.record import Record
 if TYPE_CHECKING:
     from cron2queue.analyser.finding import EntryId
     from cron2queue.analyser.rule import Subject
-    from cron2queue.crontab.lines import CrontabFile, Entry
+    from cron2queue.crontab.lines import Entry
 
 LONGEST_GAP = 120
 NEIGHBOURS = 6
@@ -76,8 +75,8 @@ def touched_paths(command: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def _tokens(command: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(job_name(command))) - EMPTY_TOKENS
+def _tokens(name: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(name)) - EMPTY_TOKENS
 
 
 @lru_cache(maxsize=1024)
@@ -91,12 +90,17 @@ def _may_take(command: str) -> bool:
     return _TAKER_HINT.search(command.lower()) is not None
 
 
-def tie(first: str, then: str) -> str | None:
-    """What ties two command lines together as maker and taker, in words; None when nothing does."""
-    ours, theirs = _tokens(first), _tokens(then)
+class _Job(NamedTuple):
+    name: str
+    command: str
+
+
+def _tie(first: _Job, then: _Job) -> str | None:
+    """What ties two jobs together as maker and taker, in words; None when nothing does."""
+    ours, theirs = _tokens(first.name), _tokens(then.name)
     if not (ours & MAKERS and theirs & TAKERS) or (ours & TAKERS == theirs & TAKERS and ours & MAKERS == theirs & MAKERS):
         return None
-    shared = _shared_path(touched_paths(first), touched_paths(then))
+    shared = _shared_path(touched_paths(first.command), touched_paths(then.command))
     if shared:
         return f"both name {shared}"
     common = (ours & theirs) - MAKERS - TAKERS
@@ -134,28 +138,29 @@ def _days_key(calendar: Calendar) -> tuple[int, int, int, bool]:
 @lru_cache(maxsize=1)
 def chains_of(subject: Subject) -> tuple[Chain, ...]:
     """Pairs of hourly or daily (weekly, monthly) entries of one host and user within two hours that something ties together."""
-    groups: dict[tuple[object, ...], list[tuple[int, CrontabFile, Entry]]] = {}
-    for file, entry in subject.entries:
+    groups: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for at, (file, entry) in enumerate(subject.entries):
         timed = _timed(entry)
         if timed is not None and isinstance(entry.schedule, Calendar):
             minute, hours = timed
             key = (host_of(file), entry.user or file.path, _days_key(entry.schedule), hours)
-            groups.setdefault(key, []).append((minute, file, entry))
-    return tuple(chain for group in groups.values() for chain in _pairs(subject, sorted(group, key=lambda each: each[0])))
+            groups.setdefault(key, []).append((minute, at))
+    return tuple(chain for group in groups.values() for chain in _pairs(subject, sorted(group)))
 
 
-def _pairs(subject: Subject, timed: list[tuple[int, CrontabFile, Entry]]) -> Iterator[Chain]:
-    """For each maker the first taker that is tied to it, among the few that start next after it."""
-    takers = [each for each in timed if _may_take(each[2].command)]
-    minutes = [minute for minute, _, _ in takers]
-    for minute, file, entry in timed if takers else ():
-        if not _may_make(entry.command):
+def _pairs(subject: Subject, timed: list[tuple[int, int]]) -> Iterator[Chain]:
+    """For each maker the first taker that is tied to it, among the few that start next after it; all by their places."""
+    entries, names = subject.entries, subject.readings.names
+    takers = [(minute, at) for minute, at in timed if _may_take(entries[at][1].command)]
+    minutes = [minute for minute, _ in takers]
+    for minute, at in timed if takers else ():
+        if not _may_make(entries[at][1].command):
             continue
         after, end = bisect_right(minutes, minute), bisect_right(minutes, minute + LONGEST_GAP)
-        for later, other_file, other in takers[after : min(end, after + NEIGHBOURS)]:
-            reason = tie(entry.command, other.command)
+        for later, other in takers[after : min(end, after + NEIGHBOURS)]:
+            reason = _tie(_Job(names[at], entries[at][1].command), _Job(names[other], entries[other][1].command))
             if reason is not None:
-                first, then = subject.id_of(file, entry), subject.id_of(other_file, other)
+                first, then = subject.id_of(*entries[at]), subject.id_of(*entries[other])
                 measured = subject.book.overlap(first, then)
                 share = measured.share if measured else None
                 yield Chain(first=first, then=then, gap_seconds=(later - minute) * 60, broken_share=share, reason=reason)

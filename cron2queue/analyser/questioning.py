@@ -16,15 +16,18 @@ from cron2queue.analyser.folding import folded
 from cron2queue.analyser.judging import Ranking, verdict_of
 from cron2queue.analyser.naming import Names
 from cron2queue.analyser.registry import all_rules
-from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, Subject, stands_in_crontab
+from cron2queue.analyser.rule import EntryRule, ReviewContext, Rule, ScheduleRule, Subject, stands_in_crontab
 from cron2queue.analyser.verdicts import Decision
 
 if TYPE_CHECKING:
     from cron2queue.analyser.suppression import Silence
     from cron2queue.analyser.verdicts import Verdict
+    from cron2queue.crontab.lines import CrontabFile, Entry
+    from cron2queue.crontab.schedule import Schedule
 
 Progress = Callable[[int, int], None]
 NO_CRONTAB = "no-crontab"
+_MOST_SCHEDULES = 20_000
 Answers = tuple[tuple[Finding, ...], tuple[NotJudged, ...], tuple["Verdict", ...]]
 
 
@@ -107,6 +110,8 @@ class _Look:
     ) -> None:
         self._subject, self._silence, self._before = subject, silence, before
         self._rules = {file.dialect: [rule for rule in rules if file.dialect in rule.dialects] for file in subject.files}
+        self._speaking: dict[tuple[str, str, Schedule], list[EntryRule]] = {}
+        self._shared: dict[tuple[EntryRule, ...], list[EntryRule]] = {}
         self._names = _unique_names(subject)
         self._found: list[tuple[Finding, ...]] = [()] * len(subject.entries)
         self._verdicts: list[Verdict | None] = [None] * len(subject.entries)
@@ -116,12 +121,24 @@ class _Look:
         """Ask all rules of the entry at this place, and judge it by all that is found there."""
         subject, mark = self._subject, self._silence.mark
         file, entry = subject.entries[at]
-        asked = self._rules[file.dialect] if stands_in_crontab(file, entry) else ()
+        asked = self._asked_of(file, entry) if stands_in_crontab(file, entry) else ()
         new = [mark(found) for rule in asked for found in rule.look(subject, file, entry)]
+        if asked is self._rules[file.dialect]:
+            self._remember(file, entry, {found.code for found in new})
         standing = [*self._before.pop(subject.id_of(file, entry), ()), *(found for found in new if found.suppressed is None)]
         self._verdicts[at] = verdict_of(subject, file, entry, self._names[at], standing)
         self._found[at] = tuple(new)
         self._broken[at] = any(map(is_broken, standing))
+
+    def _asked_of(self, file: CrontabFile, entry: Entry) -> Sequence[EntryRule]:
+        """The rules that may have something to say: those of schedules only where they spoke of the same one before."""
+        known = self._speaking.get((file.dialect, entry.schedule_text, entry.schedule))
+        return self._rules[file.dialect] if known is None else known
+
+    def _remember(self, file: CrontabFile, entry: Entry, spoke: Collection[str]) -> None:
+        if len(self._speaking) < _MOST_SCHEDULES:
+            rules = [rule for rule in self._rules[file.dialect] if not isinstance(rule, ScheduleRule) or rule.code in spoke]
+            self._speaking[file.dialect, entry.schedule_text, entry.schedule] = self._shared.setdefault(tuple(rules), rules)
 
     def taken(self, at: int) -> tuple[tuple[Finding, ...], Verdict, bool]:
         """What was found of it, how it was judged, and whether it does not do its work today; nothing of it stays here."""

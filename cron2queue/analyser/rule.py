@@ -210,6 +210,13 @@ class EntryRule(Rule):
                 yield from self.look(subject, file, entry)
 
 
+class ScheduleRule(EntryRule):
+    """A rule whose silence depends on the daemon and the schedule alone, as it is written and as it is read.
+
+    Where it has been silent once, it need not be asked again of that schedule: a fleet has few of them.
+    """
+
+
 def column_in_line(entry: Entry, offset: int) -> int:
     """Column in the physical line of a character of `entry.command`, which has lost the backslashes of `\\%`."""
     written, at = entry.command_text, 0

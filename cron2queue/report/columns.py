@@ -18,6 +18,8 @@ def _width(c: str) -> int:
 
 def fitted(text: str, width: int, *, mark: str = "…", right: bool = False) -> str:
     """Exactly `width` columns: padded, or cut with a mark. Redact and make safe first."""
+    if text.isascii() and len(text) <= width:
+        return text.rjust(width) if right else text.ljust(width)
     cut = text if columns(text) <= width else _head(text, width - len(mark)) + mark[: max(width, 0)]
     pad = " " * (width - columns(cut))
     return pad + cut if right else cut + pad

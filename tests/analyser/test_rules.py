@@ -9,7 +9,7 @@ from cron2queue.analyser.daemons import DAEMONS
 from cron2queue.analyser.examples import example_of, files_of, subject_of
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.registry import all_rules
-from cron2queue.analyser.rule import Example, Rule
+from cron2queue.analyser.rule import Example, Rule, ScheduleRule
 from cron2queue.crontab.dialect import dialects
 from cron2queue.crontab.lines import Line
 from cron2queue.text import to_text
@@ -111,3 +111,11 @@ def test_every_family_has_rules() -> None:
 
 def test_the_facts_of_the_daemons_cover_every_dialect() -> None:
     assert set(DAEMONS) == set(dialects())
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if isinstance(rule, ScheduleRule)], ids=lambda rule: rule.slug())
+def test_a_rule_of_schedules_is_silent_whatever_the_line_runs(rule: ScheduleRule) -> None:
+    for subject in map(subject_of, (*rule.bad, *rule.good)):
+        for file, entry in subject.entries:
+            other = entry.but(command="date", command_text="date", user="nobody", environment={"TZ": "Asia/Tokyo"})
+            assert bool([*rule.look(subject, file, entry)]) == bool([*rule.look(subject, file, other)])

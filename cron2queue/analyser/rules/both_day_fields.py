@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import five_fields
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import days_of_week, ordinals
 from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
-class BothDayFields(EntryRule):
+class BothDayFields(ScheduleRule):
     """Day of month and day of week are both restricted, and cron does not join them as it reads.
 
     Why it matters

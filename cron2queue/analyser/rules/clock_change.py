@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from cron2queue.analyser.clockchanges import Effect, effects
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import count
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -17,7 +17,7 @@ OFTEN = 6
 _MAKES_UP = "nothing, where its other starts of the day make up for it"
 
 
-class ClockChange(EntryRule):
+class ClockChange(ScheduleRule):
     """The entry stands in the hour that is skipped in spring or comes twice in autumn.
 
     Why it matters

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.fields import five_fields, steps
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import listed, ordinal
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -12,7 +12,7 @@ from cron2queue.crontab.lines import CrontabFile, Entry
 ALL_MINUTES, ALL_HOURS = (1 << 60) - 1, (1 << 24) - 1
 
 
-class EveryMinuteOfAnHour(EntryRule):
+class EveryMinuteOfAnHour(ScheduleRule):
     """A `*` in the minutes with a single hour: 60 starts where one was meant.
 
     Why it matters

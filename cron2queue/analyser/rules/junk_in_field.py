@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import NAMES, five_fields
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.templates import is_template_head
 from cron2queue.analyser.timing import calendar_of
 from cron2queue.analyser.wording import values
@@ -16,7 +16,7 @@ _ITEM = r"(?:\*|[0-9]+|[A-Za-z]{3,9})(?:-(?:[0-9]+|[A-Za-z]{3,9}))?(?:/[0-9]+)?"
 _FIELD = regex(rf"{_ITEM}(?:,{_ITEM})*")
 
 
-class JunkInField(EntryRule):
+class JunkInField(ScheduleRule):
     """Text in a schedule field that the daemon passes over without a word.
 
     Why it matters

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.analyser.wording import listed
 from cron2queue.crontab.lines import CrontabFile, Entry
@@ -28,7 +28,7 @@ def _impossible_day(entry: Entry) -> str:
     return "none of its months has such a day"
 
 
-class NeverFires(EntryRule):
+class NeverFires(ScheduleRule):
     """The schedule names a day that its months never have.
 
     Why it matters

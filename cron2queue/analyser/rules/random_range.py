@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of
 from cron2queue.crontab.lines import CrontabFile, Entry
 
 
-class RandomRange(EntryRule):
+class RandomRange(ScheduleRule):
     """A `~` range: the daemon draws a value each time that it loads the file.
 
     Why it matters

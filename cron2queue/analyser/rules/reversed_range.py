@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.fields import NAMES, reversed_ranges
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import Example, ScheduleRule, Subject
 from cron2queue.analyser.timing import is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -22,7 +22,7 @@ def _forward(name: str, text: str) -> str:
     return known or "a list of the values"
 
 
-class ReversedRange(EntryRule):
+class ReversedRange(ScheduleRule):
     """A range that runs backwards is accepted, and names nothing at all.
 
     Why it matters

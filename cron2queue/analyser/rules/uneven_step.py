@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.fields import NAMES, steps
 from cron2queue.analyser.finding import Confidence, Finding, Severity
-from cron2queue.analyser.rule import EntryRule, Subject
+from cron2queue.analyser.rule import ScheduleRule, Subject
 from cron2queue.analyser.timing import calendar_of, is_dead
 from cron2queue.crontab.lines import CrontabFile, Entry
 
@@ -15,7 +15,7 @@ _WHOLE = (frozenset({(0, 59)}), frozenset({(0, 23)}), frozenset({(1, 31)}), froz
 _EVEN = {60: "1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30", 24: "1, 2, 3, 4, 6, 8 or 12", 12: "1, 2, 3, 4 or 6"}
 
 
-class UnevenStep(EntryRule):
+class UnevenStep(ScheduleRule):
     """A step that is no interval: counting begins anew with each hour, day, week or month.
 
     Why it matters
