@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable
 from cron2queue.runtime.database.driver import Driver, Failure
-from cron2queue.runtime.database.preparing import Prepared
 from cron2queue.runtime.trouble import DatabaseBusy, OutcomeUnknown, SchemaMismatch, StatementFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, TypeVar
+
+    from cron2queue.runtime.database.preparing import Prepared
 
     T = TypeVar("T")
     Parameters = Sequence[Any]
@@ -63,7 +64,7 @@ class Session:
         self.reruns = 0  # how often the unit of work at hand was run before
         self._compiler = compiler
         self._cursor: Any = None
-        self._prepared = Prepared(driver, raw)
+        self._prepared: Prepared | None = None
 
     def sql(self, template: str) -> str:
         """The statement as the driver sends it."""
@@ -86,6 +87,10 @@ class Session:
 
     def run_often(self, template: str, parameters: Parameters) -> Any:
         """Execute one statement outside a transaction, which this connection will see again: it may be prepared."""
+        if self._prepared is None:
+            from cron2queue.runtime.database.preparing import Prepared  # not where nothing is prepared
+
+            self._prepared = Prepared(self.driver, self.raw)
         sql = self._compiler.sql(template)
         name = self._prepared.name(sql)
         if name is not None:
