@@ -14,12 +14,14 @@ from cron2queue.runtime.backend import (
     Want,
     order_of_claim,
 )
+from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.session import Session
 from cron2queue.runtime.inserting import SKIPPING, Parted, as_of_now, current, filled, names_of
 from cron2queue.runtime.runs import Plain
 from cron2queue.runtime.skip_locked import SkipLockedBackend
 
 _NEW = tuple(NEW_COLUMNS.items())
+_DEDUPE = tuple(NEW_COLUMNS).index("dedupe")
 
 
 def _typed(kind: str) -> str:
@@ -51,6 +53,12 @@ def _insert(alike: tuple[int, ...], differing: tuple[int, ...], certain: bool) -
 def _insert_current(alike: tuple[int, ...], differing: tuple[int, ...]) -> str:
     names, source = _given(alike, differing)
     return f"{as_of_now((*alike, *differing), names)}, {source} RETURNING public_id, id"
+
+
+@cache
+def _current_one(places: tuple[int, ...]) -> str:
+    """Without a key it is refused only if it is stored already: then ON CONFLICT would look, and write, for nothing."""
+    return current(places, _typed) + (SKIPPING if _DEDUPE in places else " RETURNING id")
 
 
 @cache
@@ -139,7 +147,12 @@ class PostgresqlBackend(SkipLockedBackend):
             return [found[row[0]] for row in rows] if found else []
         places = filled(rows[0])
         values = [*(rows[0][place] for place in places), version]
-        return [row[0] for row in session.run_often(current(places, _typed), values).fetchall()]
+        try:
+            return [row[0] for row in session.run_often(_current_one(places), values).fetchall()]
+        except Exception as error:  # an INSERT that is refused undoes itself, as it is alone
+            if session.driver.code_of(error) is not Failure.DUPLICATE:
+                raise
+            return []
 
     def keep_records(self, session: Session, rows: Sequence[Row]) -> None:
         """All rows as one array a column: the statement has the same text, and is prepared, whatever the batch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import chain
 
 from cron2queue.runtime.backend import (
@@ -47,6 +48,12 @@ def _insert(alike: tuple[int, ...], differing: tuple[int, ...], count: int) -> s
     )
 
 
+@cache
+def _current(places: tuple[int, ...]) -> str:
+    """Without RETURNING, for which SQLite keeps the row aside: the driver knows the id of the row that was inserted last."""
+    return f"{current(places, _untyped)} ON CONFLICT DO NOTHING"
+
+
 class SqliteBackend(Backend):
     """Nothing can come between in a statement that writes, so no guard is ever lost here."""
 
@@ -69,8 +76,8 @@ class SqliteBackend(Backend):
         if len(rows) > 1:
             return []
         places = filled(rows[0])
-        found = session.value(current(places, _untyped), [*(rows[0][place] for place in places), version])
-        return [] if found is None else [found]
+        cursor = session.run(_current(places), [*(rows[0][place] for place in places), version])
+        return [cursor.lastrowid] if cursor.rowcount == 1 else []
 
     def take(self, session: Session, want: Want) -> list[Row]:
         """Claim in one statement. An idle worker only looks first: a write would keep producers waiting, even of nothing."""
