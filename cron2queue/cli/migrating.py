@@ -11,20 +11,21 @@ if TYPE_CHECKING:
 _FAMILIES = ("sqlite", "mysql", "postgresql")
 
 
-def _said(verb: str, steps: list[int]) -> str:
-    return f"{verb} step {', '.join(map(str, steps))}" if steps else "nothing to do"
+def _say(verb: str, steps: list[int], *, quiet: bool) -> None:
+    if not quiet:
+        typer.echo(f"{verb} step {', '.join(map(str, steps))}" if steps else "nothing to do")
 
 
-def migrate_up(operation: "Operation", *, to: int | None) -> None:
+def migrate_up(operation: "Operation", *, to: int | None, quiet: bool) -> None:
     """Apply, and say what was applied."""
     with operation.store() as store:
-        typer.echo(_said("applied", store.migrate_up(to=to)))
+        _say("applied", store.migrate_up(to=to), quiet=quiet)
 
 
-def migrate_down(operation: "Operation", *, to: int, force: bool) -> None:
+def migrate_down(operation: "Operation", *, to: int, force: bool, quiet: bool) -> None:
     """Take back, and say what was taken back."""
     with operation.store() as store:
-        typer.echo(_said("took back", store.migrate_down(to=to, force=force)))
+        _say("took back", store.migrate_down(to=to, force=force), quiet=quiet)
 
 
 def show_status(operation: "Operation", format: str) -> bool:

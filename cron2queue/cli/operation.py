@@ -32,13 +32,17 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 class Operation(Record):
-    """Where an operator acts. `plan`, `settings` and `document` are None, None and empty without a plan."""
+    """Where an operator acts. `plan`, `settings` and `document` are None, None and empty without a plan.
+
+    `options` are those of the command line that led here, with a blank before each: another command needs them too.
+    """
 
     url: str
     prefix: str
     settings: Settings | None
     document: Mapping[str, Any]
     plan: Path | None = None
+    options: str = ""
 
     def inspection(self) -> Inspection:
         """To look."""
@@ -81,14 +85,35 @@ def operation(database: str | None, plan: Path | None) -> Operation:
 
     from cron2queue.runtime.settings import ProjectSettings, read_settings
 
-    path = plan or nearest(Path.cwd())
+    path, options = plan or nearest(Path.cwd()), _options(database, plan)
     if path is None:
         project = ProjectSettings()
-        return Operation(url=database or project.database, prefix=project.prefix, settings=None, document={})
+        url = database or project.database
+        return Operation(url=url, prefix=project.prefix, settings=None, document={}, options=options)
     settings = read_settings(path)
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     url = database or settings.project.database
-    return Operation(url=url, prefix=settings.project.prefix, settings=settings, document=document, plan=path)
+    prefix = settings.project.prefix
+    return Operation(url=url, prefix=prefix, settings=settings, document=document, plan=path, options=options)
+
+
+def _options(database: str | None, plan: Path | None) -> str:
+    """What was typed, for a shell; a URL that holds a password is not repeated."""
+    from shlex import quote
+
+    from cron2queue.redaction import redact
+
+    typed = database is not None and database != os.environ.get("CRON2QUEUE_DATABASE_URL") and redact(database) == database
+    shown = f" --database {quote(database)}" if database is not None and typed else ""
+    return (f" --plan {quote(str(plan))}" if plan is not None else "") + shown
+
+
+_COMMAND = regex(r"cron2queue [^;,`]*[^;,` ]")
+
+
+def completed(hint: str, options: str) -> str:
+    """A hint with these options behind each command of cron2queue that it names."""
+    return _COMMAND.sub(lambda found: found[0] + options, hint) if options else hint
 
 
 def nearest(folder: Path) -> Path | None:

@@ -67,8 +67,8 @@ def _look(*, database: str | None, plan: Path | None, format: str, color: str, a
     from cron2queue.cli.screens.canvas import canvas
 
     one_of(format, FORMATS, "--format")
-    room = canvas(width=width, color=color, ascii_only=ascii)
-    return Look(where=operation(database, plan), format=format, room=room)
+    where = operation(database, plan)
+    return Look(where=where, format=format, room=canvas(width=width, color=color, ascii_only=ascii, options=where.options))
 
 
 def _act(*, by: str | None, database: str | None, plan: Path | None, format: str) -> Act:

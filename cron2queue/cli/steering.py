@@ -6,7 +6,7 @@ The store records each act with who did it, in the transaction that does it.
 from collections.abc import Sequence
 from typing import Any
 
-from cron2queue.cli.operation import Operation
+from cron2queue.cli.operation import Operation, completed
 from cron2queue.cli.operators import Act
 from cron2queue.cli.screens.canvas import as_json, put
 from cron2queue.cli.screens.words import duration, plural, shown
@@ -142,5 +142,5 @@ def restart_workers(act: Act) -> None:
         alive = sum(worker.alive for worker in inspection.workers())
     who = "1 worker stops after its jobs" if alive == 1 else f"{alive:,} workers stop after their jobs"
     none = "no worker runs now, so that there is none to restart: `cron2queue worker` starts one"
-    said = f"{who}; the service manager starts the new code" if alive else none
+    said = f"{who}; the service manager starts the new code" if alive else shown(completed(none, act.where.options))
     _tell(act, {"restart": True, "workers": alive}, said)

@@ -3,13 +3,13 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.text import Text
 
-from cron2queue.cli.operation import Operation
+from cron2queue.cli.operation import Operation, completed
 from cron2queue.cli.schedules import missed_ticks
 from cron2queue.cli.screens.canvas import as_json, canvas, put, styled
 from cron2queue.cli.screens.page import status_page, trouble_page
@@ -28,7 +28,8 @@ def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
         planned = operation.settings.queues if operation.settings else None
         alerts, missed = operation.alerts, missed_ticks(operation, inspection)
         status = inspection.status(planned=planned, missed=missed, cap=max(COUNT_CAP, alerts.counted_to))
-    return status, list(judge(status, alerts))
+    found = judge(status, alerts)
+    return status, [replace(each, remedy=completed(each.remedy, operation.options)) for each in found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,8 @@ def shown_once(
     refresh = max(1, round(every)) if every else 0
 
     def render() -> str:
-        room = canvas(width=width, color=color, ascii_only=ascii_only, to_file=output is not None)
+        to_file, options = output is not None, operation.options
+        room = canvas(width=width, color=color, ascii_only=ascii_only, to_file=to_file, options=options)
         status, judgements = looked(operation)
         if format == "json":
             return as_json(status_record(status, judgements))

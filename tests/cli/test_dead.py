@@ -55,7 +55,7 @@ def test_a_million_dead_jobs_are_a_few_lines_and_it_is_said_what_was_looked_at(s
     raw.executemany(f"INSERT INTO c2q_jobs ({', '.join(names)}) VALUES ({places})", many)
     raw.commit()
     raw.close()
-    ran = run("dead", "list", "--database", sqlite_database.url)
+    ran = run("dead", "list", CRON2QUEUE_DATABASE_URL=sqlite_database.url)
     assert ran.out.startswith(">10,000 DEAD   grouped: the newest 10,000 of them")
     assert len(ran.out.splitlines()) < 10 and "order # of #" in ran.out
     assert ids[0] not in ran.out

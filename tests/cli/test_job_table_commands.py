@@ -26,6 +26,7 @@ def test_tables_are_made_looked_at_and_taken_away(tmp_path: Path) -> None:
     assert (before.returncode, "missing" in before.stdout) == (1, True), before.stderr
     assert run("migrate", "up", "--database", url, folder=tmp_path).stdout == "applied step 1\n"
     assert run("migrate", "up", "--database", url, folder=tmp_path).stdout == "nothing to do\n"
+    assert run("migrate", "up", "-q", "--database", url, folder=tmp_path).stdout == ""
     after = run("migrate", "status", "--database", url, "--format", "json", folder=tmp_path)
     assert (after.returncode, json.loads(after.stdout)["steps"][0]["state"]) == (0, "applied")
     assert run("enqueue", "--kind", "k", "--database", url, folder=tmp_path).returncode == 0

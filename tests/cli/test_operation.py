@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from command_line import run, start
 from databases import Database
 from scenes import shop
 
-from cron2queue.cli.operation import moment, nearest, operation
+from cron2queue.cli.operation import completed, moment, nearest, operation
 from cron2queue.errors import UsageError
 from cron2queue.runtime import producer
+from cron2queue.runtime.jobs import NewJob
 from cron2queue.runtime.settings import from_folder
+from cron2queue.runtime.store import Store
 from cron2queue.runtime.worker import commandline
 
 SOME_ID = "8b2c6d0b6f4a4a7e9d1f2a3b4c5d6e7f"
@@ -132,3 +135,32 @@ def test_a_relative_file_of_a_plan_lies_beside_it_from_wherever_it_is_asked_for(
 @pytest.mark.parametrize("url", ["sqlite:////srv/jobs.db", "sqlite:///:memory:", "sqlite://", "mysql+pymysql://db/x"])
 def test_a_database_that_lies_in_no_folder_is_taken_as_it_is_written(url: str, tmp_path: Path) -> None:
     assert from_folder(url, tmp_path) == url
+
+
+def test_a_command_that_is_named_leads_where_this_one_led(sqlite_database: Database, tmp_path: Path) -> None:
+    url = sqlite_database.url
+    (tmp_path / "my plan.toml").write_text(f'[project]\ndatabase = "{url}"\n')
+    assert "`cron2queue worker` starts one" in run("workers", "list", cwd=tmp_path, CRON2QUEUE_DATABASE_URL=url).out
+    typed = run("workers", "list", "--plan", "my plan.toml", width=200, cwd=tmp_path).out
+    assert "`cron2queue worker --plan 'my plan.toml'` starts one" in typed
+    typed = run("queues", "list", "--database", url, width=200, cwd=tmp_path).out
+    assert f"`cron2queue enqueue --database {url}` makes the first job" in typed
+    with closing(Store.open(url)) as store:
+        store.enqueue(NewJob(kind="mail", queue="mail"))
+    alert = run("status", "--database", url, "--format", "json", cwd=tmp_path).json["alerts"][0]
+    assert alert["remedy"] == f"start one: cron2queue worker --queue mail --database {url}"
+
+
+def test_a_password_is_not_repeated_and_only_commands_are_completed() -> None:
+    assert operation("mysql+pymysql://app:hunter2@db/shop", None).options == ""
+    assert completed("`cron2queue worker` starts one", " --plan x") == "`cron2queue worker --plan x` starts one"
+    both = "cron2queue jobs show 7; cron2queue dead requeue --kind k"
+    assert completed(both, " -q") == "cron2queue jobs show 7 -q; cron2queue dead requeue --kind k -q"
+    assert completed("look at its output", " --plan x") == "look at its output"
+
+
+def test_what_a_server_says_in_several_lines_is_one_paragraph(tmp_path: Path) -> None:
+    for url in ("postgresql+psycopg://app@127.0.0.1:1/shop", "mysql+pymysql://app@127.0.0.1:1/shop"):
+        for command in (["status"], ["migrate", "status"], ["enqueue", "--kind", "k"]):
+            ran = run(*command, "--database", url, cwd=tmp_path)
+            assert (ran.status, len(ran.err.splitlines())) == (69, 2), ran.err

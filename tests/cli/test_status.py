@@ -56,10 +56,10 @@ def test_an_empty_table_is_all_well_and_says_what_to_do(sqlite_database: Databas
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_every_line_that_is_not_well_comes_with_what_to_do(sqlite_database: Database, width: int) -> None:
     accept(sqlite_database.store(), 1)
-    url = sqlite_database.url
-    troubles = run("status", "--database", url, "--format", "json").json["alerts"]
+    where = {"CRON2QUEUE_DATABASE_URL": sqlite_database.url}
+    troubles = run("status", "--format", "json", **where).json["alerts"]
     assert len(troubles) == 1 and troubles[0]["remedy"]
-    screen = " ".join(run("status", "--database", url, width=width).out.split())
+    screen = " ".join(run("status", width=width, **where).out.split())
     assert f"{troubles[0]['text']} {troubles[0]['remedy']}" in screen and "`cron2queue worker` starts one" in screen
 
 

@@ -23,7 +23,7 @@ def test_workers_are_listed_with_what_they_run_the_silent_ones_first(database: D
 
 
 def test_without_workers_it_says_how_to_start_one(sqlite_database: Database) -> None:
-    assert "`cron2queue worker` starts one" in run("workers", "list", "--database", sqlite_database.url).out
+    assert "`cron2queue worker` starts one" in run("workers", "list", CRON2QUEUE_DATABASE_URL=sqlite_database.url).out
 
 
 def test_restart_raises_the_mark_that_workers_watch_and_is_recorded(database: Database) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cron2queue.cli.operation import NearestPlan
-from cron2queue.cli.options import Database, Format
+from cron2queue.cli.options import Database, Format, Quiet
 
 _HELP = """Make, change or take away the tables of the job queue.
 
@@ -21,7 +21,7 @@ To = Annotated[int | None, typer.Option("--to", min=0, help="Stop at this step; 
 
 
 @group.command()
-def up(to: To = None, database: Database = None, plan: NearestPlan = None) -> None:
+def up(to: To = None, database: Database = None, plan: NearestPlan = None, quiet: Quiet = False) -> None:
     """Apply the steps that are missing. Safe to repeat, also after it was killed half way.
 
     \b
@@ -32,7 +32,7 @@ def up(to: To = None, database: Database = None, plan: NearestPlan = None) -> No
     from cron2queue.cli.migrating import migrate_up
     from cron2queue.cli.operation import operation
 
-    migrate_up(operation(database, plan), to=to)
+    migrate_up(operation(database, plan), to=to, quiet=quiet)
 
 
 @group.command()
@@ -41,6 +41,7 @@ def down(
     force: Annotated[bool, typer.Option("--force", help="Even if jobs would be lost.")] = False,
     database: Database = None,
     plan: NearestPlan = None,
+    quiet: Quiet = False,
 ) -> None:
     """Take steps back. Refused while the table holds jobs, unless forced.
 
@@ -51,7 +52,7 @@ def down(
     from cron2queue.cli.migrating import migrate_down
     from cron2queue.cli.operation import operation
 
-    migrate_down(operation(database, plan), to=to, force=force)
+    migrate_down(operation(database, plan), to=to, force=force, quiet=quiet)
 
 
 @group.command()

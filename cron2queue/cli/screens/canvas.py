@@ -11,7 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from cron2queue.cli.operation import completed
 from cron2queue.cli.screens.grid import fitted
+from cron2queue.cli.screens.words import shown
 from cron2queue.cli.terminal import PLAIN_WIDTH, colored, columns, takes_ascii_only
 from cron2queue.cli.writing import write_file, write_stdout
 from cron2queue.redaction import redact
@@ -21,11 +23,22 @@ LEAST_WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The room that a screen has."""
+    """The room that a screen has. `options` stand behind each command that it names."""
 
     width: int = PLAIN_WIDTH
     color: bool = False
     ascii: bool = False
+    options: str = ""
+
+    def hint(self, text: str) -> str:
+        """Words that name a command, so that it can be typed as it stands."""
+        return shown(completed(text, self.options))
+
+    def hinted(self, text: str, style: str, *, indent: int = 2) -> Iterable[Text]:
+        """The same as lines of its own."""
+        for line in wrapped(self.hint(text), self.width, first=" " * indent, rest=" " * indent):
+            line.stylize(style)
+            yield line
 
     def bar(self, share: float, length: int = 10) -> str:
         """A gauge: how much of something is used up; full from 1 upward."""
@@ -34,13 +47,14 @@ class Canvas:
         return full * filled + empty * (length - filled)
 
 
-def canvas(*, width: int | None, color: str, ascii_only: bool, to_file: bool = False) -> Canvas:
+def canvas(*, width: int | None, color: str, ascii_only: bool, to_file: bool = False, options: str = "") -> Canvas:
     """What the options and standard output allow; a file gets no colour, and as many columns as nobody's terminal."""
     stream = None if to_file else sys.stdout
     return Canvas(
         width=max(width or columns(stream), LEAST_WIDTH),
         color=colored(color, stream),
         ascii=ascii_only or takes_ascii_only(stream),
+        options=options,
     )
 
 
@@ -80,8 +94,9 @@ def heading(title: str, note: str = "", canvas: Canvas | None = None) -> Text:
 
 
 def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> list[Text]:
-    """Running text in lines of at most `width` columns; long words are broken, nothing is lost."""
-    return [Text(line) for line in textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest) or [first.rstrip()]]
+    """Running text in lines of at most `width` columns; words are broken only where they are longer, and nothing is lost."""
+    wrap = textwrap.TextWrapper(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [Text(line) for line in wrap.wrap(text) or [first.rstrip()]]
 
 
 def put(text: str, output: Path | None = None) -> None:

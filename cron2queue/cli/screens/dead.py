@@ -5,7 +5,7 @@ from datetime import datetime
 
 from rich.text import Text
 
-from cron2queue.cli.screens.canvas import Canvas, heading
+from cron2queue.cli.screens.canvas import Canvas, heading, wrapped
 from cron2queue.cli.screens.grid import Cell, Column, Grid
 from cron2queue.cli.screens.words import moment, plural, shown
 from cron2queue.runtime.sight.views import DeadGroup, DeadView, LetterCount, LettersView
@@ -47,8 +47,11 @@ def _dead(dead: DeadView, now: datetime, canvas: Canvas) -> Iterator[Text]:
         rest = dead.groups[GROUPS_SHOWN:]
         yield Text(f"  and {sum(group.count for group in rest):,} more in {len(rest):,} smaller groups; --kind narrows", "dim")
     yield Text()
-    yield Text("cron2queue jobs show ID                               each attempt, its output", "dim")
-    yield Text("cron2queue dead requeue --kind KIND --spread SECONDS  another chance, by and by", "dim")
+    show, requeue = map(canvas.hint, ("cron2queue jobs show ID", "cron2queue dead requeue --kind KIND --spread SECONDS"))
+    for command, what in ((show, "each attempt, its output"), (requeue, "another chance, by and by")):
+        for line in wrapped(f"{command:<{len(requeue)}}  {what}", canvas.width, first="", rest="  "):
+            line.stylize("dim")
+            yield line
 
 
 def _scope(dead: DeadView) -> str:

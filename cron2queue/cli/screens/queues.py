@@ -28,7 +28,7 @@ _COLUMNS = (
 def queue_lines(queues: Sequence[QueueView], canvas: Canvas) -> Iterator[Text]:
     """One row a queue, worst first."""
     if not queues:
-        yield Text("  none yet: `cron2queue enqueue` makes the first job, and its queue", "dim")
+        yield from canvas.hinted("none yet: `cron2queue enqueue` makes the first job, and its queue", "dim")
         return
     grid = Grid(_COLUMNS)
     for queue in sorted(queues, key=lambda queue: queue.urgency):

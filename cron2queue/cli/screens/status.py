@@ -93,7 +93,7 @@ def _alerts(bad: Sequence[Judgement], canvas: Canvas) -> Iterator[Text]:
     for each in bad[:ALERTS_SHOWN]:
         yield from _alert(each, width, canvas)
     if len(bad) > ALERTS_SHOWN:
-        yield Text(f"   and {len(bad) - ALERTS_SHOWN} more: `cron2queue check --verbose`", "dim")
+        yield from canvas.hinted(f"and {len(bad) - ALERTS_SHOWN} more: `cron2queue check --verbose`", "dim", indent=3)
 
 
 def _alert(trouble: Judgement, width: int, canvas: Canvas) -> Iterator[Text]:

@@ -15,7 +15,7 @@ RUNNING_SHOWN = 8
 def worker_lines(workers: Sequence[WorkerView], canvas: Canvas) -> Iterator[Text]:
     """One row a worker with its jobs below; the silent ones first."""
     if not workers:
-        yield Text("  none: `cron2queue worker` starts one", "yellow")
+        yield from canvas.hinted("none: `cron2queue worker` starts one", "yellow")
         return
     grid = Grid(
         [

@@ -83,7 +83,7 @@ def connected(source: Source) -> Iterator[Connection]:
 
 def translated(source: Source, trouble: DBAPIError) -> Cron2QueueError:
     """Busy, away, or a statement that does not fit: which is, as the statements are tested, an old schema."""
-    said = redact(str(trouble.orig))
+    said = redact(" ".join(str(trouble.orig).split()))  # libpq speaks in several lines
     failure = Failure.OTHER if trouble.orig is None else source.driver.code_of(trouble.orig)
     if failure is Failure.AGAIN:
         return DatabaseBusy(f"{source.shown} is busy: {said}", remedy="try again in a moment")

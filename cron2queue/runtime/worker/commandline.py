@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--recycle-bytes", type=int, default=DEFAULT_RECYCLE_BYTES, metavar="N", help="... or above this size")
     add("--recycle-seconds", type=float, default=DEFAULT_RECYCLE_SECONDS, metavar="N", help="... or at this age")
     add("--log", choices=["text", "json"], default="text", help="form of the log on stderr")
-    add("--quiet", action="store_true", help="log warnings and errors only")
+    add("-q", "--quiet", action="store_true", help="log warnings and errors only")
 
 
 def queue_of(text: str) -> tuple[str, int]:

@@ -35,7 +35,7 @@ class PostgresqlDriver(Driver):
             return psycopg.connect(**self._arguments(), autocommit=True)
         except psycopg.Error as error:
             raise DatabaseUnavailable(
-                f"{self.address.shown} does not answer: {str(error).strip() or type(error).__name__}",
+                f"{self.address.shown} does not answer: {' '.join(str(error).split()) or type(error).__name__}",
                 remedy="check that the server runs, and the name, password and rights of the user",
             ) from error
 
