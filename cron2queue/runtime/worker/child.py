@@ -83,7 +83,7 @@ class Child:
                 for work in self._expect(message):
                     pool.submit(self._do_and_flush, work)
 
-    def _expect(self, message: list[list[Any]]) -> list[Work]:
+    def _expect(self, message: list[tuple[int, list[Any]]]) -> list[Work]:
         """A stop may overtake its job: its signal has to be there before the job begins."""
         works = [Work.from_wire(each) for each in message]
         for work in works:

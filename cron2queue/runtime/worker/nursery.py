@@ -14,7 +14,7 @@ from cron2queue.runtime.settings import Retry
 from cron2queue.runtime.worker import proctree
 from cron2queue.runtime.worker.options import WorkerOptions
 from cron2queue.runtime.worker.slots import Slot, socket_pairs
-from cron2queue.runtime.worker.wire import Channel, Inbox, Pulse, encoded
+from cron2queue.runtime.worker.wire import Channel, Inbox, Pulse, encoded, handed
 
 _ANSWER_SECONDS = 60.0
 _TRIES = 3
@@ -115,7 +115,7 @@ class Nursery:
             pulse=pulse,
             threads=threads,
         )
-        slot.jobs.send(encoded({"threads": threads, "database": self.options.database, "prefix": self.options.prefix}))
+        slot.jobs.send(handed({"threads": threads, "database": self.options.database, "prefix": self.options.prefix}))
         return slot
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from cron2queue.runtime.handlers import HandlerOptions
 from cron2queue.runtime.jobs import Job
 from cron2queue.runtime.worker import proctree
-from cron2queue.runtime.worker.wire import Channel, Pulse, encoded
+from cron2queue.runtime.worker.wire import Channel, Pulse, encoded, handed
 from cron2queue.runtime.worker.work import Work
 
 
@@ -66,7 +66,7 @@ class Slot:
                 self.assigned[work.number] = Assignment(
                     work=work, options=options, lane=lane, ordinal=self.handed, assigned_at=now
                 )
-        self.jobs.send(encoded([work for work, _ in works]))
+        self.jobs.send(handed([work.to_wire() for work, _ in works]))
 
     def take_back(self, number: int) -> Assignment | None:
         """The child has answered for this job."""

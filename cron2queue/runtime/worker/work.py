@@ -11,9 +11,15 @@ class Work(NamedTuple):
     number: int
     job: Job
 
+    def to_wire(self) -> tuple[int, list[Any]]:
+        """As `handed` takes it."""
+        fields: list[Any] = [*self.job]
+        fields[_LEASE] = tuple(self.job.lease)
+        return self.number, fields
+
     @classmethod
-    def from_wire(cls, fields: list[Any]) -> "Work":
-        """From the lists that JSON makes of it."""
+    def from_wire(cls, fields: tuple[int, list[Any]]) -> "Work":
+        """What `to_wire` made."""
         number, job = fields
         job[_LEASE] = Lease(*job[_LEASE])
         return cls(number, Job(*job))

@@ -1,5 +1,6 @@
 """The parts of a worker, each by itself: wire, pulse, lanes, settlements, process trees, hints."""
 
+import marshal
 import os
 import signal
 import socket
@@ -28,7 +29,7 @@ from cron2queue.runtime.worker.settling import settlement_of
 from cron2queue.runtime.worker.statuses import Ending
 from cron2queue.runtime.worker.supervisor import completed
 from cron2queue.runtime.worker.template import options_to_wire
-from cron2queue.runtime.worker.wire import BlockingChannel, Channel, Inbox, Pulse, encoded
+from cron2queue.runtime.worker.wire import BlockingChannel, Channel, Inbox, Pulse, encoded, handed
 from cron2queue.runtime.worker.work import Work
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 123456, tzinfo=UTC)
@@ -57,9 +58,10 @@ def job(**fields: object) -> Job:
 
 
 def test_a_job_comes_over_the_wire_as_it_was() -> None:
-    work = Work(number=3, job=job(limit_key="l", run=4, waited_seconds=0.5))
-    (received,) = Inbox().feed(encoded(work))
+    work = Work(number=3, job=job(limit_key="l", run=4, waited_seconds=0.5, key="\udcff\0é😀"))
+    (received,) = Inbox(marshal.loads).feed(handed(work.to_wire()))
     assert Work.from_wire(received) == work
+    assert isinstance(Work.from_wire(received).job.lease, Lease)
 
 
 def test_options_come_over_the_wire_as_they_were() -> None:
@@ -81,7 +83,7 @@ def test_messages_come_out_whole_however_they_arrive() -> None:
 def test_a_child_that_does_not_read_never_blocks_the_supervisor() -> None:
     ours, theirs = socket.socketpair()
     channel = Channel(ours)
-    assert not channel.send(encoded("x" * 5_000_000))
+    assert not channel.send(handed("x" * 5_000_000))
     reader = BlockingChannel(theirs)
     received: list[object] = []
     pid = os.fork()
