@@ -14,7 +14,8 @@ class Daemon(Record):
     """Facts of one daemon.
 
     `bad_line`: what one bad line costs. `no_newline`: what a missing final newline costs, None where it is harmless.
-    `percent`: an unescaped % ends the command. `second_copy`: it starts an entry whose last run is still alive.
+    `no_user`: what an entry of a user costs who does not exist, None where it is a bad line. `percent`: an unescaped % ends
+    the command. `second_copy`: it starts an entry whose last run is still alive.
     `cron_tz`, `random_delay`: these variables have an effect.
     `user_column`: a system crontab names a user before the command.
     `tells_failures`: it looks at the exit status of a run, and says so when it is not 0.
@@ -24,6 +25,7 @@ class Daemon(Record):
     title: str
     bad_line: str
     no_newline: str | None
+    no_user: str | None = None
     percent: bool = True
     second_copy: bool = True
     cron_tz: bool = False
@@ -47,6 +49,7 @@ DAEMONS: dict[str, Daemon] = {
         title="cronie",
         bad_line="skips this line",
         no_newline="drops the last line (missing newline before EOF)",
+        no_user="complains each time it is due, and runs nothing",
         cron_tz=True,
         random_delay=True,
         path="/usr/bin:/bin:/usr/sbin:/sbin",
@@ -65,6 +68,7 @@ DAEMONS: dict[str, Daemon] = {
         title="systemd-cron",
         bad_line="skips this line",
         no_newline=None,
+        no_user="makes a unit of it that fails at each start",
         second_copy=False,
         cron_tz=True,
         random_delay=True,

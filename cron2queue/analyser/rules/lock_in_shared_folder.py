@@ -17,7 +17,7 @@ class LockInSharedFolder(EntryRule):
     Why it matters
         Any user can make the file first and hold its lock, so that the job never runs again; with a symbolic link in its
         place root makes the link's target. Where the kernel guards such folders, even root cannot open a file of another
-        user there, and the job ends with status 66, silently. Cleaners of /tmp delete the file under a running job.
+        user there, and each start ends with status 66 instead. Cleaners of /tmp delete the file under a running job.
 
     What to do
         A folder of the application's own: `/run/lock/APP/NAME.lock`, made by tmpfiles.d with mode 0750, as `convert` does.

@@ -39,8 +39,8 @@ class NoRedirect(EntryRule):
 
     Not flagged
         Commands with a redirect, a pipe or a wrapper such as chronic; files that set MAILTO to an address, since the mail
-        is wanted there; BusyBox and systemd-cron, which send no such mail as a rule. Several entries of one file are
-        folded into one count.
+        is wanted there; BusyBox, which sends no such mail as a rule, and systemd-cron, which writes the output to the
+        journal. Several entries of one file are folded into one count.
     """
 
     code = "C2Q303"

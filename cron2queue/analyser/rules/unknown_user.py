@@ -14,7 +14,8 @@ class UnknownUser(Rule):
 
     Why it matters
         After a package is removed or a person leaves, the line stays. Debian's cron drops the whole file for it, with all
-        other jobs in it; the others skip the line or complain each minute.
+        other jobs in it; cronie complains each time the line is due, systemd-cron makes a unit of it that fails, and the
+        others skip it.
 
     What to do
         Name an existing user, or delete the line.
@@ -46,6 +47,6 @@ class UnknownUser(Rule):
             return
         for file, entry in subject.entries:
             if entry.user is not None and entry.user.partition(":")[0] not in users:
-                title = daemon(file.dialect).title
-                message = f"there is no user {entry.user} on this host: {title} {daemon(file.dialect).bad_line}"
+                reader = daemon(file.dialect)
+                message = f"there is no user {entry.user} on this host: {reader.title} {reader.no_user or reader.bad_line}"
                 yield self.at_entry(subject, file, entry, message, remedy, evidence="the host's users")
