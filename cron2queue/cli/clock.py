@@ -54,8 +54,8 @@ def _of_host(root: Path, environment: Mapping[str, str]) -> list[str]:
     return [*names, target[target.rindex(_ZONEINFO) + len(_ZONEINFO) :] if _ZONEINFO in target else ""]
 
 
-def moment(text: str | None, zone: ZoneInfo) -> datetime:
-    """The moment that `--at` names, in ISO 8601; a wall time is one of `zone`; without text it is now, to the second.
+def moment(text: str | None, zone: ZoneInfo, option: str = "--at") -> datetime:
+    """The moment that the option names, in ISO 8601; a wall time is one of `zone`; without text it is now, to the second.
 
     Raises:
         UsageError: the text is no moment.
@@ -66,5 +66,5 @@ def moment(text: str | None, zone: ZoneInfo) -> datetime:
         at = datetime.fromisoformat(text)
     except ValueError as error:
         remedy = "write it as 2026-03-29, 2026-03-29T02:30 or 2026-03-29T02:30:00+01:00"
-        raise UsageError(f"{text!r} is no moment", remedy=remedy, place="--at") from error
+        raise UsageError(f"{text!r} is no moment", remedy=remedy, place=option) from error
     return at.replace(tzinfo=zone) if at.tzinfo is None else at.astimezone(zone)

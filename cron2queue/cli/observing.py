@@ -39,6 +39,7 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
 
     What could not be wrapped is told on stderr and stays as it is.
     """
+    from cron2queue.cli.remarks import remark
     from cron2queue.cli.sources import CRONTAB_COMMAND, read
     from cron2queue.crontab.lines import entry_ids
     from cron2queue.evidence.wrapping import wrap as wrapped
@@ -57,6 +58,9 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
         raise UsageError(f"{found.files[0].path} is not read by cron itself", remedy="wrap the scripts, or cron's own files")
     obstacle = unreachable(Path(sys.executable))
     result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations), obstacle=obstacle)
+    remark(found, named=sources, verbose=False)
+    for line in found.files[0].malformed:
+        say(f"left as it is: line {line.number}, column {line.column}: {line.message}\n  remedy: {line.remedy}")
     for why in result.left:
         say(f"left as it is: {why}")
     sys.stdout.buffer.write(result.data)

@@ -61,4 +61,4 @@ def remark(sources: Sources, *, named: Collection[str] = (), verbose: bool) -> N
     alone = verbose or not any(file.entries for file in sources.files)
     for file in sources.files:
         if not file.entries and not file.malformed and (alone or file.path in told):
-            say(f"{file.path}: holds no entry: nothing to judge\n  remedy: name the crontab that starts the jobs")
+            say(f"{file.path}: holds no entry\n  remedy: name the crontab that starts the jobs")

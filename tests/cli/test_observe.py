@@ -51,6 +51,15 @@ def test_a_crontab_is_printed_wrapped() -> None:
     assert line.endswith(b"--shell 'job '\\''x'\\'''")
 
 
+def test_what_cron_cannot_read_is_told_and_left_as_it_is() -> None:
+    ran = observe("--wrap", "--kind", "user", "--dialect", "debian", "-", given=b"A=1\n* 25 * * * x\n")
+    assert (ran.returncode, ran.stdout) == (0, b"A=1\n* 25 * * * x\n")
+    assert b"left as it is: line 2, column 3: bad hour\n  remedy: " in ran.stderr
+    ran = observe("--wrap", "-", given=b"# none\n")
+    assert (ran.returncode, ran.stdout) == (0, b"# none\n")
+    assert b"-: holds no entry\n  remedy: " in ran.stderr
+
+
 def test_wrapping_needs_one_crontab() -> None:
     assert observe("--wrap", "one", "two").returncode == 2
     late = observe("--wrap", "one", "--kind", "user")

@@ -52,11 +52,11 @@ def _ran(words: list[str], folder: Path) -> tuple[int, str]:
 
 @pytest.fixture
 def places(tmp_path: Path) -> list[str]:
-    """A name that is too long, one below a file, a loop, and a folder where a file belongs."""
+    """A name that is too long, one below a file, a loop, a folder where a file belongs, and one where nobody can make any."""
     (tmp_path / "file").write_text("* * * * * true\n")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "folder").mkdir()
-    return ["x" * 300, "file/below", "loop", "loop/below", "folder"]
+    return ["x" * 300, "file/below", "loop", "loop/below", "folder", "/proc/nothing", "/proc/nothing/below"]
 
 
 @pytest.mark.parametrize(("words", "option"), _takers(), ids=str)

@@ -110,14 +110,3 @@ def test_evidence_that_was_named_and_is_not_there_is_told_and_the_rest_still_don
     assert ran.returncode == 3
     assert "gone.log: No such file or directory\n  remedy: " in ran.stderr
     assert "7 * * * *" in ran.stdout or "true" in ran.stdout
-
-
-@pytest.mark.parametrize("text", ["61 * * * * x\n", "* * * * * true"])
-def test_a_crontab_of_which_cron_reads_nothing_is_to_be_repaired_before_it_is_converted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "crontab").write_text(text, encoding="utf-8")
-    ran = cron2queue("convert", "crontab", "--into", "c2q")
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "cron cannot read what stands there\n  remedy: cron2queue audit" in ran.stderr

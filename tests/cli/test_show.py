@@ -8,6 +8,7 @@ from typing import Any
 
 import cron_truth as truth
 import pytest
+from command_line import run
 
 SHAPE = {
     "source": {"path", "dialect", "kind", "loaded", "why", "entries", "malformed", "counts", "notes"},
@@ -198,3 +199,10 @@ def test_a_report_can_be_written_to_a_file(tmp_path: Path) -> None:
     done = show("-", "--format", "json", "-o", str(target), text=b"* * * * * x\n")
     assert (done.returncode, done.stdout) == (0, b"")
     assert json.loads(target.read_text())["sources"][0]["path"] == "-"
+
+
+def test_a_moment_that_is_none_is_told_with_its_option(tmp_path: Path) -> None:
+    (tmp_path / "crontab").write_bytes(b"0 3 * * * x\n")
+    for option in ("--at", "--until"):
+        ran = run("show", str(tmp_path / "crontab"), option, "2020")
+        assert ran.status == 2 and ran.err.startswith(f"cron2queue: {option}: '2020' is no moment\n  remedy: ")

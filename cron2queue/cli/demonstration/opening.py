@@ -20,6 +20,9 @@ def opened(folder: Path | None) -> Stage:
         chosen = folder.absolute()
         if os.path.exists(chosen) and (not os.path.isdir(chosen) or any(chosen.iterdir())):
             raise UsageError(f"{chosen} exists and is not an empty folder", remedy="name a folder that does not exist yet")
-        chosen.mkdir(parents=True, exist_ok=True)
+        try:
+            chosen.mkdir(parents=True, exist_ok=True)
+        except FileNotFoundError:  # below /proc, say
+            raise UsageError(f"{chosen} cannot be made", remedy="name a folder where folders can be made") from None
     width = min(max(shutil.get_terminal_size((100, 24)).columns, NARROWEST), WIDEST)
     return Stage(folder=Path(os.path.realpath(chosen)), width=width, color=sys.stdout.isatty())

@@ -50,7 +50,7 @@ def perform(request: ShowRequest) -> int:
 def _asked(request: ShowRequest) -> Asked:
     zone = zone_for(request.timezone, root=request.root)
     at = moment(request.at, zone)
-    until = None if request.until is None else moment(request.until, zone)
+    until = None if request.until is None else moment(request.until, zone, "--until")
     count = _COUNT if until is None and request.count is None else request.count
     return Asked(at=at, zone=zone, until=until, count=count)
 
