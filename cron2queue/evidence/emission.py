@@ -169,6 +169,8 @@ class _Account:
     def close(self, stamps: Sequence[bytes]) -> None:
         """Tell the look of all of it."""
         if self.reader is None:
+            if not self.file.size and not self.file.live:
+                self.look.barren.append(self.file.shown)
             return
         if isinstance(self.reader, JournalReader):
             self.look.not_json += self.reader.not_json

@@ -33,6 +33,7 @@ _ROTATION_GAP = 3_600.0
 _MOST_HOSTS = 200
 _MOST_FIRES = 10_000
 _FEW_BARREN = 3
+_OLD = 31  # days
 _NEARLY_ALL = 0.98
 _host = attrgetter("host")
 Listen = Callable[[Run], None]
@@ -156,7 +157,7 @@ def _book(
     ledger: Ledger, look: Look, hosts: dict[bytes, int], entries: Sequence[Listed], sources: tuple[str, ...]
 ) -> EvidenceBook:
     window, share = covered(rotated_together(look.spans, _ROTATION_GAP))
-    skipped = tuple(_skipped(look, hosts, share, ledger.dropped))
+    skipped = (*_skipped(look, hosts, share, ledger.dropped), *(_doubts(ledger, look) if entries else ()))
     if not ledger.runs:
         why = "no log, journal or recording was given" if not sources else "no run of a job was found in what was given"
         return replace(EvidenceBook.empty(why, skipped=skipped), sources=sources)
@@ -211,6 +212,15 @@ def _skipped(look: Look, hosts: dict[bytes, int], share: float, dropped: int) ->
     named = sorted(host.decode("utf-8", "replace") for host in hosts if host)
     if len(named) > 1:
         yield f"the logs are of {len(named)} hosts ({', '.join(named[:5])}): all of them are counted for these crontabs"
+
+
+def _doubts(ledger: Ledger, look: Look) -> Iterator[str]:
+    """Why the runs that were seen may tell nothing of these crontabs as they are now."""
+    if ledger.runs and not ledger.matched:
+        yield "no run in the logs is of these crontabs: the logs may be of another host"
+    old = (look.at - moment(ledger.last)).days if ledger.runs else 0
+    if old > _OLD:
+        yield f"the last run was {old:,} days before this report, on {moment(ledger.last):%Y-%m-%d}: much may have changed"
 
 
 def _overlaps(ledger: Ledger) -> Iterator[Overlap]:

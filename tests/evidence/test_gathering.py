@@ -107,6 +107,21 @@ def test_entries_that_meet_each_other_are_counted_and_those_that_do_not_are_know
     assert book.overlap(dump, "nothing known") is None
 
 
+def test_a_log_of_another_host_or_of_long_ago_and_an_empty_one_are_named(tmp_path: Path) -> None:
+    file = crontab("* * * * * app job one\n")
+    old = datetime(2024, 3, 1, tzinfo=UTC)
+    text = "".join(
+        line.replace("Mar  1 ", "2024-03-01T", 1).replace(" web1", "Z web1", 1) for _, line in job(old, 3, "job one", 80)
+    )
+    (tmp_path / "empty").write_text("")
+    book, _ = look(tmp_path / "empty", files=[file])
+    assert [why.partition(":")[0] for why in book.skipped] == [str(tmp_path / "empty")]
+    book, _ = look_at(tmp_path, text, files=[file])
+    assert book.skipped == ("the last run was 1,005 days before this report, on 2024-03-01: much may have changed",)
+    book, _ = look_at(tmp_path, log(job(START, 3, "other", 80)), files=[file])
+    assert book.skipped == ("no run in the logs is of these crontabs: the logs may be of another host",)
+
+
 def test_output_that_was_to_go_nowhere_is_not_said_to_be_none(tmp_path: Path) -> None:
     """As Debian's cron 3.0pl1-162 wrote it without a mail program: of an entry with an empty MAILTO it says nothing."""
     file = crontab('MAILTO=""\n* * * * * root to nobody\nMAILTO=root\n* * * * * root to root\n* * * * * app quiet\n')
