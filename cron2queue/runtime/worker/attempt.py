@@ -146,7 +146,9 @@ def _report_of(trouble: BaseException) -> Report:
         case Permanent():
             return Report(ending=Ending.PERMANENT, message=_said(trouble))
         case CommandFailed():
-            return Report(ending=trouble.ending, message=_said(trouble))
+            # How it was killed says nothing to the owner of a job that took too much memory.
+            message = "" if trouble.ending is Ending.OUT_OF_MEMORY else _said(trouble)
+            return Report(ending=trouble.ending, message=message)
         case ShuttingDown():
             return Report(ending=Ending.RELEASED)
         case TimedOut():

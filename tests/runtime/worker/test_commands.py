@@ -143,7 +143,7 @@ def test_a_program_over_its_memory_is_told_as_such(sqlite_bench: Workbench) -> N
     job = sqlite_bench.enqueue("export")
     sqlite_bench.drain()
     attempt = sqlite_bench.attempts(job)[0]
-    assert attempt["outcome"] == "out_of_memory"
+    assert (attempt["outcome"], attempt["message"]) == ("out_of_memory", "it took more memory than it may")
     assert attempt["max_rss_bytes"] > 60_000_000
 
 
