@@ -25,6 +25,7 @@ from cron2queue.runtime.celery.returning import send_anew
 from cron2queue.runtime.json_logs import WithFields
 from cron2queue.runtime.settings import JobSettings, Settings
 from cron2queue.runtime.worker.commandline import DATABASE_VARIABLE
+from cron2queue.runtime.worker.host import refuse_unfit
 from cron2queue.runtime.worker.nursery import Nursery
 from cron2queue.runtime.worker.options import Timing, WorkerOptions
 from cron2queue.text import safe_text
@@ -119,12 +120,15 @@ class Runner:
             executor.close()
 
     def check(self, settings: Settings) -> None:
-        """Before any job: the broker lets us in, a Redis keeps what it is given, and the handlers can be loaded."""
+        """Before any job: the broker lets us in, a Redis keeps what it is given, and the handlers can be loaded and run."""
         login.check(self.app)
         redis.check_servers(self.app, settings)
         nursery = Nursery(self.options)
         nursery.start()
-        nursery.close()
+        try:
+            refuse_unfit(nursery, self.options.children)
+        finally:
+            nursery.close()
 
     def too_wide(self, queues: Sequence[str], processes: int) -> str | None:
         """What to tell whose worker has more processes than the limits of these queues (by the broker's names) let run."""

@@ -2,6 +2,7 @@
 
 import os
 import resource
+from contextlib import suppress
 from pathlib import Path
 
 from cron2queue.errors import Refused
@@ -55,5 +56,6 @@ def _need_a_child(nursery: Nursery) -> None:
             remedy="see whether processes or memory have run out (ulimit -u, TasksMax=), or a container forbids pidfd_open(2)",
         ) from trouble
     slot.kill()
-    os.waitpid(slot.process.pid, 0)
+    with suppress(ChildProcessError):  # where this process takes no orphans yet, another has collected it
+        os.waitpid(slot.process.pid, 0)
     slot.close()
