@@ -31,6 +31,7 @@ curl "https://example.com/cron.php?token=CANARY"
 curl https://example.com/cron.php?cron_key=CANARY
 wget -qO- 'https://example.com/job?a=1&api_key=CANARY&b=2'
 wget "https://example.com/job?apikey=CANARY"
+wget -O - -q -t 1 https://example.com/cron/CANARYoGTlTCpLNIUS3DLMYBgGfZwvTG2qB5SB2WTyKCi-sDA0nI5KM0hAjE
 curl "https://example.com/?sig=CANARY"
 curl "https://example.com/?signature=CANARY"
 curl "https://example.com/?secret=CANARY"

@@ -9,6 +9,8 @@ from cron2queue.redaction.spans import Span, is_reference, looks_random
 
 _URL_TOKEN = regex(r"[^\s'\"<>]++")
 _AUTHORITY_ENDS = regex(r"[/?#]")
+# Drupal's key to its cron page stands in the path: letters of both cases and digits.
+_CRON_KEY = regex(r"/cron/(?P<secret>(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*[0-9])[\w-]{20,200}+)(?![\w./-])")
 _ORDINARY_USER = regex(r"[a-z][a-z._-]{0,15}\Z")
 
 _NAME = regex(r"(?<![\w.-])(?P<name>[\w.-]++)(?P<gap>(?:\\?['\"\]]){0,2}[ \t]{0,4}(?P<sign>=>|:=|=(?!=)|:)[ \t]{0,4})")
@@ -36,6 +38,7 @@ def secrets(text: str) -> Iterator[Span]:
     if "://" in text:
         for token in _URL_TOKEN.finditer(text):
             yield from _urls(text, token.start(), token.end())
+        yield from (found.span("secret") for found in _CRON_KEY.finditer(text))
     yield from _assignments(text)
     for pattern in (_AUTHORIZATION, _SQL, _NETRC, _AT_HOST):
         yield from (m.span("secret") for m in pattern.finditer(text) if not is_reference(m["secret"]))
