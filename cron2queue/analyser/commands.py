@@ -31,7 +31,7 @@ _PIECE = regex(
     re.VERBOSE | re.DOTALL,
 )
 # Most words hold nothing special and end at a blank or an operator.
-_EASY_WORD = regex(r"[^\s'\"\\$`;&|<>()#]+(?=[ \t\n;&|()]|\Z)")
+_EASY_WORD = regex(r"[ \t\r]*+([^\s'\"\\$`;&|<>()#]+)(?=[ \t\n;&|()]|\Z)")
 _INSIDE_DOUBLE = regex(
     r"""(?P<plain>[^"\\$`]+)|(?P<end>")|(?P<escape>\\.)|(?P<arithmetic>\$\(\()|(?P<substitution>\$\()"""
     r"""|(?P<variable>\$(?:\{[^}]*(?:\}|\Z)|\w+|[^\s\w("]?))|(?P<backtick>`(?:[^`\\]|\\.)*`)|(?P<other>.)""",
@@ -89,7 +89,7 @@ class SimpleCommand(NamedTuple):
     @property
     def texts(self) -> tuple[str, ...]:
         """The words without their quotes."""
-        return tuple(word.text for word in self.words)
+        return tuple([word.text for word in self.words])
 
 
 class CommandLine(NamedTuple):
@@ -131,8 +131,8 @@ class _Reader:
         while self.at < self.limit:
             easy = _EASY_WORD.match(self.text, self.at, self.limit)
             if easy is not None:
-                self.at = easy.end()
-                self._take(draft, Word(easy.group(), easy.start(), self.at))
+                start, self.at = easy.span(1)
+                self._take(draft, Word(easy[1], start, self.at))
                 continue
             piece = _PIECE.match(self.text, self.at)
             assert piece is not None

@@ -45,7 +45,8 @@ class Signs(Record):
 
     def count(self, answer: Answer) -> int:
         """How many of the four have this answer."""
-        return sum(sign.answer is answer for _, sign in self)
+        all_four = self.mostly_empty, self.overlap_hurts, self.user_waits, self.lost_on_failure
+        return [sign.answer for sign in all_four].count(answer)
 
 
 class Decision(StrEnum):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from cron2queue.crontab.lines import Kind
@@ -51,11 +52,16 @@ class Guess(NamedTuple):
 def _entries_in(data: bytes) -> Iterator[re.Match[bytes]]:
     """Lines that look like an entry in some dialect."""
     for match in _ENTRY.finditer(data, 0, _LOOKED_AT):
-        fields = match[1].split() if match[1] else []
-        named = [bool(_LIKE_A_FIELD.search(field)) or bool(_LIKE_A_NAME.match(field)) for field in fields]
-        plain = [bool(_LIKE_A_FIELD.search(field)) for field in fields[:3]]
-        if all(plain) and all(named) and all(len(field) <= _LONGEST_FIELD for field in fields):
+        if not match[1] or _are_fields(match[1]):
             yield match
+
+
+@lru_cache(maxsize=4096)
+def _are_fields(text: bytes) -> bool:
+    fields = text.split()
+    plain = all(map(_LIKE_A_FIELD.search, fields[:3]))
+    named = (_LIKE_A_FIELD.search(field) or _LIKE_A_NAME.match(field) for field in fields[3:])
+    return plain and all(named) and all(len(field) <= _LONGEST_FIELD for field in fields)
 
 
 def _votes(data: bytes) -> tuple[int, int]:
