@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import locks_of
-from cron2queue.analyser.rule import EntryRule, Example, Subject
+from cron2queue.analyser.rule import ALL, EntryRule, Example, Subject
 from cron2queue.analyser.timing import HOUR, shortest_gap
 from cron2queue.crontab.lines import CrontabFile, Entry
 from cron2queue.durations import duration
@@ -23,18 +23,21 @@ class LockWaits(EntryRule):
         `flock -n -E 75 FILE`: the start ends at once, with a status of its own. Or `-w SECONDS`, below the interval.
 
     Not flagged
-        Locks with `-n` or `-w`, and intervals of six hours or more, where waiting for another job may be meant.
+        Locks with `-n` or `-w`, intervals of six hours or more, where waiting for another job may be meant, and daemons that
+        never start a second copy (BusyBox, systemd-cron), under which nothing queues up.
     """
 
     code = "C2Q310"
     severity = Severity.WARNING
     confidence = Confidence.PROVEN
+    dialects = ALL - {"busybox", "systemd-cron"}
     bad = (
         "*/5 * * * * www-data flock /run/lock/shop/i.lock php /x/import.php\n",
         "*/5 * * * * www-data ( flock 9; php /x/import.php ) 9> /run/lock/shop/i.lock\n",
     )
     good = (
         "*/5 * * * * www-data flock -n /run/lock/shop/i.lock php /x/import.php\n",
+        Example("*/5 * * * * www-data flock /run/lock/shop/i.lock php /x/import.php\n", dialect="systemd-cron"),
         "*/5 * * * * www-data flock -w 30 /run/lock/shop/i.lock php /x/import.php\n",
         Example("0 3 * * * root flock /run/lock/shop/nightly.lock /opt/backup.sh\n"),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, Severity
 from cron2queue.analyser.guards import holds_lock, time_limit
 from cron2queue.analyser.rule import EntryRule, Example, Subject
@@ -15,7 +16,8 @@ class TimeoutTooLong(EntryRule):
     """The time limit is not shorter than the interval, so that it ends a hung run only after the next start.
 
     Why it matters
-        With a lock, starts are lost while the hung run waits for its limit; without one, runs pile up until then.
+        With a lock, or under a daemon that never starts a second copy, starts are lost while the hung run waits for its
+        limit; otherwise runs pile up until then.
 
     What to do
         A limit below the interval, with room for `-k`: four fifths are a good measure.
@@ -40,7 +42,8 @@ class TimeoutTooLong(EntryRule):
         limit, gap = time_limit(entry.command), shortest_gap(entry)
         if limit is None or gap is None or limit < gap or limit == 0 or known_scheduler(entry.command):
             return
-        end = "starts are lost meanwhile" if holds_lock(entry.command) else "the next run starts beside it"
+        beside = daemon(file.dialect).second_copy and not holds_lock(entry.command)
+        end = "the next run starts beside it" if beside else "starts are lost meanwhile"
         yield self.at_entry(
             subject,
             file,
