@@ -5,6 +5,8 @@
 Celery publishes to a RabbitMQ node of the run's own. Shown first is what its figure stands for: confirms that the broker sent,
 by the frames on the line; a message as it lies in the queue; the syncs of the broker's files. Bare is what any queue on this
 database could do at most: one row as long as ours, a primary key and no other index, one durable commit, by the driver alone.
+Least is what ours could do at most: its one statement, with the look at the limits and the clock, into the table with its
+indexes, and nothing around it.
 
 PYTHON is the interpreter of an environment of its own with what benchmarks/peers.txt names, for PgQueuer; without it the bulks
 are measured by themselves.
@@ -30,6 +32,7 @@ from brokers import Node, free_port
 from databases import NAMES, Database, open_database, own_database
 
 from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.verbs.drafts import draft
 
 GOALS = {"sqlite": 6, "postgresql": 4, "mariadb": 3}
 BULK_GOALS = {"postgresql": 1, "mariadb": 1}
@@ -163,6 +166,16 @@ def singles_bare(database: Database, count: int) -> float:
     return lasted
 
 
+def singles_least(database: Database, count: int) -> float:
+    store = database.store()
+    version, session, backend = store.controls().version, store.sessions.current(), store.backend
+    rest = draft(NewJob(kind="mail")).timeless_row()[1:]
+    began = time.perf_counter()
+    for _ in range(count):
+        backend.insert_current(session, [(secrets.token_hex(16), *rest)], version)
+    return time.perf_counter() - began
+
+
 def singles_ours(database: Database, count: int) -> float:
     store = database.store()
     store.controls()
@@ -232,6 +245,7 @@ def singles(databases: list[Database], options: argparse.Namespace, folder: Path
         }
         for each in databases:
             runs[f"{each.name}, bare"] = lambda each=each: singles_bare(each, options.jobs)  # type: ignore[misc]
+            runs[f"{each.name}, least"] = lambda each=each: singles_least(each, options.jobs)  # type: ignore[misc]
             runs[f"{each.name}, ours"] = lambda each=each: singles_ours(each, options.jobs)  # type: ignore[misc]
         rates = in_turn(runs, options.jobs, options.rounds)
     finally:
@@ -240,7 +254,7 @@ def singles(databases: list[Database], options: argparse.Namespace, folder: Path
     print(f"\n{'one at a time':<22}{'jobs/s':>9}{'of celery':>11}{'of bare':>9}")
     for name, rate in rates.items():
         database, _, who = name.partition(", ")
-        share = f"{rate / rates[f'{database}, bare']:>9.2f}" if who == "ours" else ""
+        share = f"{rate / rates[f'{database}, bare']:>9.2f}" if who in ("least", "ours") else ""
         goal = with_goal(GOALS.get(database)) if who == "ours" else ""
         print(f"{name:<22}{rate:>9,.0f}{rate / peer_rate:>11.2f}{share}{goal}")
 
