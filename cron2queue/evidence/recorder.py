@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cron2queue.evidence.copying import NOTHING, Copied, Copier
+from cron2queue.given import restore_environment
 
 if TYPE_CHECKING:
     from cron2queue.evidence.observations import Observation
@@ -70,6 +71,7 @@ class End:
 def observe(order: Order) -> int:
     """Run and record; returns the exit status, or the negative number of the signal that ended the command."""
     started, ticks = time.time(), time.monotonic()
+    restore_environment()
     _fill_closed()
     kept = signal.pthread_sigmask(signal.SIG_BLOCK, _HANDED_ON | {signal.SIGCHLD})
     files = _Offsets()

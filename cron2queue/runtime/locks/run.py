@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from cron2queue.given import restore_environment
 from cron2queue.runtime.locks import database_locks, locking
 from cron2queue.runtime.locks.locking import LockHeld, LockTrouble
 from cron2queue.runtime.passing import SignalPasser
@@ -80,6 +81,7 @@ def tell_skip(busy: LockHeld, skips: locking.Skips) -> LockHeld:
 
 
 def _run(command: Sequence[str], *, pass_on: list[int], is_held: Callable[[], bool], dies_with_us: bool = False) -> int:
+    restore_environment()
     # A lock that lives by this process's connection ends with this process; then the command has to end as well.
     passer = SignalPasser().install()
     prepare = die_with_parent if dies_with_us else None
