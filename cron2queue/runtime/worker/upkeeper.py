@@ -172,6 +172,7 @@ class Upkeeper:
             if rescued:
                 log.warning("rescued %d jobs from a worker that stood still", len(rescued), extra={"worker": worker})
                 self.control.look_now()
+                self.roll_up()  # the job that took one worker down may take this one as well, and its figures with it
 
     def roll_up(self) -> None:
         """Add what was counted to the figures that status and metrics show."""
