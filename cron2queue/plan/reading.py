@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 import tomlkit
 from tomlkit.exceptions import ParseError, TOMLKitError
 
-from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
 from cron2queue.plan.keys import PROJECT_WORDS, known_keys
 from cron2queue.plan.model import Hardening, Language, PlannedJob, Project, Userland
@@ -189,9 +188,6 @@ def read_jobs(
     jobs = []
     for name, job in fresh.items():
         table = settings.jobs[name]
-        if table.decision.upper() not in Decision.__members__:
-            remedy = did_you_mean(table.decision, frozenset(each.lower() for each in Decision))
-            raise source.wrong(f"{table.decision!r} is no decision", table=f"jobs.{name}", key="decision", remedy=remedy)
         if settings.queues and table.decision in ("queue", "split") and table.queue not in settings.queues:
             meant = did_you_mean(table.queue, frozenset(settings.queues))
             remedy = f"give it a table [queues.{table.queue}]; {meant}"

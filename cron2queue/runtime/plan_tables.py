@@ -1,6 +1,6 @@
 """Reading tables of the plan: each key by its own reader, and each mistake with its file, line, key and remedy."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,16 @@ from cron2queue.errors import UsageError
 
 
 class Unfit(ValueError):
-    """A value is not what its key takes; the text completes "... must be"."""
+    """A value is not what its key takes; the text completes "... must be". `words` are all that it takes, if it takes words."""
+
+    def __init__(self, text: str, words: Collection[str] = ()) -> None:
+        super().__init__(text)
+        self.words = frozenset(map(str, words))
+
+    def remedy(self, value: object) -> str:
+        """What was meant, where that can be guessed."""
+        meant = did_you_mean(value, self.words) if self.words and isinstance(value, str) else ""
+        return meant if meant.startswith("did you mean") else f"write {self}"
 
 
 def did_you_mean(word: str, known: Mapping[str, object] | frozenset[str]) -> str:
@@ -49,7 +58,7 @@ def read_table(
             read[key.replace("-", "_")] = readers[key](value)
         except Unfit as unfit:
             said = f"{where}.{key} must be {unfit}, not {value!r:.80}"
-            raise Misplaced(said, remedy=f"write {unfit}", table=where, key=key) from None
+            raise Misplaced(said, remedy=unfit.remedy(value), table=where, key=key) from None
     return read
 
 

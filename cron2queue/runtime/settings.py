@@ -183,7 +183,7 @@ def _one_of(words: type[StrEnum]) -> Callable[[object], Any]:
         try:
             return words(value if isinstance(value, str) else "")
         except ValueError:
-            raise Unfit("one of " + ", ".join(words)) from None
+            raise Unfit("one of " + ", ".join(words), tuple(words)) from None
 
     return read
 
@@ -191,7 +191,7 @@ def _one_of(words: type[StrEnum]) -> Callable[[object], Any]:
 def _decision(value: object) -> str:
     """A misspelt one would silently be a job that no worker takes."""
     if value not in DECISIONS:
-        raise Unfit("one of " + ", ".join(DECISIONS))
+        raise Unfit("one of " + ", ".join(DECISIONS), DECISIONS)
     return str(value)
 
 

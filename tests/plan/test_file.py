@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from cron2queue.analyser.verdicts import Decision
 from cron2queue.errors import UsageError
 from cron2queue.plan.file import Merged, merge
 from cron2queue.plan.model import Hardening, Language, Plan, PlannedJob, Project, Userland
-from cron2queue.runtime.settings import JobSettings, Overlap, QueueSettings, read_settings
+from cron2queue.runtime.settings import DECISIONS, JobSettings, Overlap, QueueSettings, read_settings
 
 PROJECT = Project(
     name="shop",
@@ -262,3 +263,7 @@ def test_dotted_keys_and_inline_tables_are_read_like_others() -> None:
     after = again(before, job("export"), text=text)
     assert named(after.plan, "export").settings.environment["PATH"] == "/opt/bin"
     assert 'environment = {A = "1"}' in after.text
+
+
+def test_the_runtime_takes_the_decisions_that_the_analyser_makes() -> None:
+    assert tuple(each.lower() for each in Decision) == DECISIONS

@@ -231,3 +231,16 @@ def test_a_key_or_table_that_nobody_reads_is_refused_with_what_was_meant(documen
     with pytest.raises(UsageError, match="unknown key") as caught:
         settings_from(document, folder=HERE)
     assert caught.value.remedy == meant
+
+
+def test_a_misspelt_word_of_a_key_gets_the_nearest_one(tmp_path: Path) -> None:
+    plan = tmp_path / "cron2queue.toml"
+    for key, word, remedy in (
+        ("decision", "qeue", "did you mean 'queue'?"),
+        ("overlap", "skp", "did you mean 'skip'?"),
+        ("scope", "zzz", "write one of host, database"),
+    ):
+        plan.write_text(f"[jobs.a]\ncommand = 'x'\n{key} = '{word}'\n")
+        with pytest.raises(UsageError) as caught:
+            read_settings(plan)
+        assert (caught.value.remedy, caught.value.place) == (remedy, f"{plan}:3")
