@@ -158,8 +158,9 @@ class BusyBox(Dialect):
     """BusyBox crond: runs whatever has six words, whether it understood it or not.
 
     A value out of range or a 7 in the day of the week fills the whole field: `0 24 * * *` runs every hour and
-    `0 3 * * 7` every day. Debian's builds of it crash when they read a nickname. Everything from a # on is cut, a
-    backslash at the end joins the next line, and % is nothing special.
+    `0 3 * * 7` every day; a month 0 sets Saturday, and before a - it is forgotten, so that `0-11` is November. Debian's
+    builds of it crash when they read a nickname. Everything from a # on is cut, save behind a nickname, a backslash at the
+    end joins the next line, and % is nothing special.
     """
 
     name = "busybox"

@@ -50,9 +50,12 @@ class Debian(Dialect):
     steps = "after * or a range only; a step beyond the field leaves its first value"
     reversed_ranges = "accepted, never fire (22-4, sat-sun)"
     user_column = "a name known to getpwnam(); no number, no group"
-    environment = "any name; NAME= with nothing is no assignment; blanks are trimmed even inside quotes; nothing expands"
+    environment = (
+        "any name; NAME= with nothing is no assignment; blanks are trimmed even inside quotes, and a second pair of quotes; "
+        "nothing expands"
+    )
     clock_rule = ClockRule.DEBIAN
-    limits = "command 998 bytes (more: file ignored), assignment 998 bytes (cut), 10000 lines"
+    limits = "command 998 bytes (more: file ignored), assignment 998 bytes as written (cut), 10000 lines"
     names_rule = "only letters, digits, underscore and hyphen"
     permissions = "root's, not writable by group or others, one hard link; user crontabs exactly 0600"
     blast_radius = "one bad line, an unknown user or a missing final newline: the whole file is ignored"

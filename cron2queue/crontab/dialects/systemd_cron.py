@@ -258,8 +258,9 @@ class SystemdCron(Dialect):
     """systemd-cron: writes a timer for each line; both day fields must hold, and both TZ and CRON_TZ set its zone.
 
     Names of months are refused; a single `sun` names the whole week; a step of 0 keeps its generator, and with it the
-    boot, from ever ending. Release 1.15, as in Debian 12, hands a % to the shell like any other sign, and reads no crontab
-    behind one in which a byte is no UTF-8.
+    boot, from ever ending. A backslash right before a % escapes it, whatever stands before that. Release 1.15, as in
+    Debian 12, hands a % to the shell like any other sign, heeds neither variable for the zone, and reads no crontab behind
+    one in which a byte is no UTF-8.
     """
 
     name = "systemd-cron"
