@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -44,8 +45,8 @@ def _then(job: PlannedJob, change: Change | None, prepared: Prepared) -> tuple[s
     if job.decision not in CHANGING and change.block.repaired:
         return (f"repaired; {_OPEN}" if job.decision is Decision.ASK else "repaired, stays",)
     moved = f"at {safe_text(settings.schedule or '')}" if is_moved(change.move) else ""
-    if job.decision in (Decision.KEEP, Decision.ASK):
-        return (moved or change.note.partition(",")[0] or BECOMES[Decision.KEEP],)
+    if job.decision not in CHANGING:
+        return (moved or re.split("[,;]", change.note)[0] or BECOMES[Decision.KEEP],)
     kept = {"systemd": "timer", "guard": BECOMES[Decision.GUARD]}
     becomes = kept.get(job.engine, f"job -> {settings.queue}")
     return (f"{becomes}, {moved}" if moved else becomes, settings.overlap, f"{settings.timeout:g} s")

@@ -11,6 +11,7 @@ from judged import crontab, judged, most_starts, standing
 
 from cron2queue.crontab.lines import Kind
 from cron2queue.errors import UsageError
+from cron2queue.generator.summary import summary
 from cron2queue.text import to_text
 
 SHOP = """# shop
@@ -266,6 +267,15 @@ def test_entries_that_stay_can_have_their_runs_recorded(convert: Convert, tmp_pa
     assert prepared.draft.refused == {}
     again = convert((tmp_path / "out/crontab.new").read_text(), observe=True)
     assert {str(change.fate) for change in again.changes} == {"same"}
+
+
+def test_what_is_recorded_and_what_is_put_right_beside_is_told_in_few_words(convert: Convert, tmp_path: Path) -> None:
+    prepared = convert("* * * * * root date '+%F'\n0 3 * * * root bin/nightly\n", observe=True)
+    told = summary(prepared, tmp_path, written=False)
+    assert [line.split("  ")[-1].strip() for line in told.splitlines()[3:5]] == [
+        "put right (unescaped-percent)",
+        "its runs are recorded",
+    ]
 
 
 def test_busybox_gets_the_descriptor_form_and_no_percent_escapes(convert: Convert, tmp_path: Path) -> None:
