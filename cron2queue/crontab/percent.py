@@ -29,11 +29,14 @@ def _command_end(command: bytes, collapse: bool) -> tuple[bytes, int | None]:
 
 
 def _standard_input(text: bytes) -> bytes:
-    """An escaped percent sign is one, another one is a newline, other escapes stay; a final newline is added."""
+    """An escaped percent sign is one, another one is a newline, other escapes stay; a final newline is added.
+
+    For that the daemons look at the last character that is no backslash, and add none where there is no such character.
+    """
     if not text:
         return b""
     read = _PERCENT.sub(lambda match: b"%" if match["escaped"] else b"\n", text)
-    return read if read.endswith(b"\n") else read + b"\n"
+    return read + b"\n" if read.rstrip(b"\\")[-1:] not in (b"", b"\n") else read
 
 
 def split_percent(command: bytes, *, collapse: bool) -> tuple[str, str | None]:

@@ -17,6 +17,10 @@ from cron2queue.crontab.percent import split_percent
         (b"cat%a\\%b\\nc\\\\d", "cat", "a%b\\nc\\\\d\n"),
         (b'date "+%F"', 'date "+', 'F"\n'),
         (b"%a", "", "a\n"),
+        (b"cat%a\\", "cat", "a\\\n"),
+        (b"cat%\\", "cat", "\\"),
+        (b"cat%a%\\\\", "cat", "a\n\\\\"),
+        (b"cat%a\\%", "cat", "a%\n"),
         (b"a\\", "a\\", None),
     ],
 )
