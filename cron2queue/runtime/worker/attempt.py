@@ -154,7 +154,7 @@ def _report_of(trouble: BaseException) -> Report:
         case TimedOut():
             return Report(ending=Ending.TIMEOUT, message=_said(trouble))
         case Cancelled():
-            return Report(ending=Ending.CANCELLED, message=_said(trouble) or "cancelled on request")
+            return Report(ending=Ending.CANCELLED, message=_said(trouble))
         case RunsElsewhere():
             return Report(ending=Ending.RELEASED, message=_said(trouble), delay=AGAIN_SECONDS)
         case NotLocked():

@@ -23,6 +23,7 @@ _CRASHES = frozenset({Ending.CRASHED, Ending.SIGNAL, Ending.OUT_OF_MEMORY})
 _SHORTAGE_MESSAGE = "this host was short of resources; it will be tried again"
 _MESSAGES = {
     Ending.TIMEOUT: "it took longer than it may",
+    Ending.CANCELLED: "cancelled on request",
     Ending.OUT_OF_MEMORY: "it took more memory than it may",
     Ending.COULD_NOT_START: "it could not be started",
     Ending.CRASHED: "its process ended unexpectedly",

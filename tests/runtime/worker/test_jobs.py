@@ -56,6 +56,7 @@ def next(job): pass
     gate.arrived()
     sqlite_bench.store.cancel(job.public_id, by="test")
     sqlite_bench.until(lambda: sqlite_bench.job(job)["state"] == "cancelled")
+    assert sqlite_bench.job(job)["message"] == "cancelled on request"
     after = sqlite_bench.enqueue("next")
     sqlite_bench.until(lambda: sqlite_bench.job(after)["state"] == "succeeded")
 
