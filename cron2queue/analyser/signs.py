@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cron2queue.analyser.daemons import daemon
+from cron2queue.analyser.expecting import asks_for_work
 from cron2queue.analyser.finding import Confidence
 from cron2queue.analyser.guards import holds_lock
 from cron2queue.analyser.timing import MINUTE, RARE, is_rare, known_duration, met_itself, runs_per_day, shortest_gap
@@ -62,6 +63,9 @@ def mostly_empty(subject: Subject, file: CrontabFile, entry: Entry) -> Sign:
         return _no(share, sure)
     if is_rare(entry):
         return _no("it runs too seldom to be a poller")
+    test = asks_for_work(entry.command)
+    if test is not None:
+        return _yes(f"{test} lets it do nothing; how often it does is not measured")
     return _unknown(f"nobody has measured whether its {runs_per_day(entry):,.0f} runs a day find work")
 
 

@@ -1,4 +1,4 @@
-"""Does an entry mostly find nothing to do? From what its runs said and cost, or from a guard in its text.
+"""Does an entry mostly find nothing to do? From what its runs said and cost.
 
 Never from the schedule: that an entry runs each minute says nothing of what it finds.
 """
@@ -31,27 +31,6 @@ def nothing_to_do(more: Iterable[str] = ()) -> Callable[[str], bool]:
     """Tells whether a line of output says that there was nothing to do; raises re.error for a wrong pattern."""
     pattern = re.compile("|".join(f"(?:{each})" for each in (*NOTHING_TO_DO, *more)), re.IGNORECASE)
     return lambda line: pattern.search(line[:_LONGEST]) is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
-    """A test in front of the real work. `test` is its text; `work_if` whether the work is done when it holds."""
-
-    test: str
-    work_if: bool
-
-
-_TEST = r"(?:\[ [^\]\n]{1,200} \]|\[\[ [^\n]{1,200}? \]\]|test [^&|;\n]{1,200}?|pgrep [^&|;\n]{1,200}?|which [^&|;\n]{1,200}?)"
-_GUARD = re.compile(rf"(?:^|[;(] ?|&& )(?:if )?(?P<test>{_TEST})(?: ?>[^&|;]{{0,60}}(?:2>&1)?)? ?(?P<then>&&|\|\||; ?then)")
-
-
-def guard_of(command: str) -> Guard | None:
-    """The first guard in a command: `test -x FILE || work`, `[ -s FILE ] && work`, `if [ ... ]; then`.
-
-    A guard shows that the author expected runs that do nothing; how many there are, it does not tell.
-    """
-    found = _GUARD.search(command[:_LONGEST])
-    return None if found is None else Guard(test=found["test"].strip(), work_if=found["then"] != "||")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -28,7 +28,7 @@ class Emptiness(Record):
     """How often the entry found nothing to do.
 
     `share` is between 0 and 1, of `n` runs. `confidence` is "measured" (from the runs' output, processor time or own
-    words) or "inferred" (from a guard in the command's text, when `n` is 0, or from durations alone).
+    words) or "inferred" (from durations alone).
     """
 
     share: float

@@ -1,10 +1,10 @@
-"""That an entry finds nothing to do is said of measured runs or of a guard in its text, and of nothing else."""
+"""That an entry finds nothing to do is said of measured runs."""
 
 import re
 
 import pytest
 
-from cron2queue.evidence.emptiness import Costs, emptiness, guard_of, nothing_to_do
+from cron2queue.evidence.emptiness import Costs, emptiness, nothing_to_do
 from cron2queue.evidence.sketch import Sketch
 
 
@@ -89,25 +89,3 @@ def test_a_person_may_add_words() -> None:
     assert nothing_to_do(["keine Arbeit"])("heute keine Arbeit")
     with pytest.raises(re.error):
         nothing_to_do(["("])
-
-
-@pytest.mark.parametrize(
-    ("command", "test", "work_if"),
-    [
-        ("test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", "test -x /usr/sbin/anacron", False),
-        ("[ -s /var/spool/queue ] && php send.php", "[ -s /var/spool/queue ]", True),
-        ("[[ -f /tmp/go ]] && work", "[[ -f /tmp/go ]]", True),
-        ("if [ -e /srv/flag ]; then work; fi", "[ -e /srv/flag ]", True),
-        ("pgrep -f worker.php > /dev/null || php worker.php", "pgrep -f worker.php", False),
-        ("cd /app && [ -f go ] && ./work", "[ -f go ]", True),
-    ],
-)
-def test_a_guard_is_found(command: str, test: str, work_if: bool) -> None:
-    found = guard_of(command)
-    assert found is not None
-    assert (found.test, found.work_if) == (test, work_if)
-
-
-@pytest.mark.parametrize("command", ["php a.php || mail root", "cd /app && ./work", "echo '[ x ]'", "./test -x && b", ""])
-def test_no_guard_is_seen_where_there_is_none(command: str) -> None:
-    assert guard_of(command) is None
