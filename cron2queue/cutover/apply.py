@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal
 from cron2queue.cutover.live import Live, live_crontab
+from cron2queue.cutover.preflight import is_unit
 from cron2queue.cutover.switch import Cutover, blocks_in, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import Block, numbered_blocks, physical_lines, replaced, restored
@@ -75,17 +76,27 @@ def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) ->
     wanted, stood = {block.name for _, block in blocks}, blocks_in(text)
     restoring = [block.name for _, block in numbered_blocks(text, source.repairs) if block.name not in wanted]
     after = replaced(original, blocks)
-    revived = not loads(source, text) and loads(source, after)
+    names = (*(each.name for each in touched if stood.get(each.name) != each.block().content), *restoring)
+    remarks = [*_units(touched, names)]
+    if not loads(source, text) and loads(source, after):
+        remarks.append("cron ignores this crontab today: with this change all of its entries run")
     return Cutover(
         kind="apply",
         source=source,
         live=live,
         before=text,
         after=after,
-        remarks=("cron ignores this crontab today: with this change all of its entries run",) if revived else (),
-        names=(*(each.name for each in touched if stood.get(each.name) != each.block().content), *restoring),
+        remarks=tuple(remarks),
+        names=names,
         touched=touched,
     )
+
+
+def _units(touched: Collection[Replacement], names: Collection[str]) -> Iterator[str]:
+    """Where a timer takes over, the line and the timer must change in the same minute."""
+    units = [need for each in touched if each.name in names for need in each.needs if is_unit(need)]
+    if units:
+        yield f"nothing starts them until you run, right after this: systemctl enable --now {' '.join(units)}"
 
 
 def cutovers(manifest: Manifest, folder: Folder, only: Collection[str] = ()) -> list[Cutover]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from cron2queue.cutover.switch import Cutover
     from cron2queue.plan.manifest import Replacement
 
+UNIT_FOLDERS = tuple(
+    map(Path, ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"))
+)
 SHOWN = 5
 SECONDS = 30
 
@@ -85,9 +88,18 @@ def _of_database(replacement: Replacement, plans: Mapping[str, Told]) -> Iterato
             yield f"{file} cannot be looked at"
 
 
+def is_unit(need: str) -> bool:
+    """Whether it is the name of a unit, and not a path."""
+    return "/" not in need
+
+
 def _obstacles(replacement: Replacement) -> Iterator[str]:
     for need in replacement.needs:
         path = Path(need)
+        if is_unit(need):
+            if not any(os.path.exists(folder / need) for folder in UNIT_FOLDERS):
+                yield f"{need} is not installed"
+            continue
         try:
             if stat.S_ISLNK(path.lstat().st_mode) and need.endswith(".lock"):
                 yield f"{need} is a link"
@@ -135,6 +147,7 @@ _FILES = (
     "lock files come from units/tmpfiles.d (systemd-tmpfiles --create); a plan with a password in it is given to the users"
     " of its jobs by a group, see units/sysusers.d; the rest comes with installing cron2queue where they can run it"
 )
+_UNITS = "copy units/systemd/ to /etc/systemd/system and run systemctl daemon-reload"
 _DATABASE = (
     "give the SQLite file a folder of its own that the users of the jobs own: install -d -o {user} /var/lib/cron2queue, name"
     " a file in it as `database` in the plan, and run migrate up as {user}; for jobs of several users take a database server"
@@ -155,5 +168,10 @@ def ready(cutover: Cutover, plans: Mapping[str, Told]) -> None:
         return
     shown = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
     user = next((each.user for each in cutover.touched if each.user not in (None, "root")), "USER")
-    remedies = [*([_FILES] if missing else []), *([_DATABASE.format(user=user)] if closed else [])]
+    units = [text for text in missing if text.endswith("is not installed")]
+    remedies = [
+        *([_UNITS] if units else []),
+        *([_FILES] if len(missing) > len(units) else []),
+        *([_DATABASE.format(user=user)] if closed else []),
+    ]
     raise Refused(f"the new lines would not work yet: {shown}", place=cutover.live.name, remedy="; ".join(remedies))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cron2queue.cutover.journal import Journal, Step, standing
 from cron2queue.cutover.live import live_crontab
+from cron2queue.cutover.preflight import is_unit
 from cron2queue.cutover.switch import Cutover, loads
 from cron2queue.errors import Refused, UsageError
 from cron2queue.plan.blocks import found_blocks, pieces, restored
@@ -89,6 +90,9 @@ def cutover_for(source: Source, journal: Journal, only: Collection[str] = ()) ->
     if rest and loads(source, text) and not loads(source, after):
         after, blocks = _merged(text, rest, steps[-1], journal), rest
         remarks.append("what was put right stays: without it, cron would ignore the whole crontab")
+    units = [need for each in source.replacements if each.name in blocks for need in each.needs if is_unit(need)]
+    if units:
+        remarks.append(f"both start them until you run, right after this: systemctl disable --now {' '.join(units)}")
     return Cutover(
         kind="rollback", source=source, live=live, before=text, after=after, names=tuple(blocks), remarks=tuple(remarks)
     )

@@ -88,7 +88,7 @@ def _new(move: Move, request: Request) -> tuple[bytes | None, tuple[str, ...], s
     command = engine.cron_command(move, request.plan)
     if command is None:
         _prove_target(move, request, engine)
-        return None, (), ""
+        return None, engine.units(move, request.plan), ""
     line, note = _prove_new_schedule(move, request, command)
     return line, command.needs, note
 

@@ -57,6 +57,9 @@ class Move:
         return self.entry.raw if self.broken is None else self.broken
 
 
+_VERBS = {Overlap.PARALLEL: "run in parallel"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronCommand:
     """What stands in the crontab in the place of the old command. `needs` are files that must be there before."""
@@ -105,7 +108,8 @@ class Engine(ABC):
         reason = self.overlaps[settings.overlap]
         if reason:
             can = " or ".join(f'"{overlap}"' for overlap, why in self.overlaps.items() if not why)
-            raise CannotConvert(f"{self.engine_name()} cannot {settings.overlap}: {reason}", remedy=f"overlap = {can}")
+            verb = _VERBS.get(settings.overlap, str(settings.overlap))
+            raise CannotConvert(f"{self.engine_name()} cannot {verb}: {reason}", remedy=f"overlap = {can}")
         if settings.scope == "database" and self.database_scope:
             text = f"{self.engine_name()} cannot keep to scope database: {self.database_scope}"
             raise CannotConvert(text, remedy='scope = "host"')
@@ -117,6 +121,10 @@ class Engine(ABC):
     @abstractmethod
     def artifacts(self, workshop: Workshop) -> list[Artifact]:
         """Every file of this target, for all of its moves at once; an empty list when it needs none."""
+
+    def units(self, move: Move, plan: Plan) -> tuple[str, ...]:
+        """The units that take over from a line that goes away: they must be installed before it goes."""
+        return ()
 
     def fires(self, move: Move, start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[Fire]:
         """When the target starts the job, for targets that do not stay in the crontab."""

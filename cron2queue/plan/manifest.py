@@ -36,7 +36,7 @@ class Replacement:
     repaired: bool = False
     """The new line is the old one put right."""
     needs: tuple[str, ...] = ()
-    """Files that must be there before the new line may run: lock files, the plan, the interpreter."""
+    """What must be there before the new line may run, or the old one go: lock files, the plan, the interpreter, units."""
     user: str | None = None
     """Who runs it, and so must be able to read them."""
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from command_line import run
 
+from cron2queue.cutover import preflight
+
 TEXT = "0 0 31 2 * root bin/never\n0 0 30 2 * root bin/neither\n"
 
 
@@ -205,3 +207,20 @@ def test_only_what_is_changed_is_named(crontab: Path) -> None:
     assert "is changed (never);" in run("apply", folder, "--only", "never", "--yes").out
     assert "is changed (neither);" in run("apply", folder, "--yes").out
     assert "is changed (never);" in run("rollback", folder, "--only", "never", "--yes").out
+
+
+def test_no_line_goes_before_its_timer_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * root true\n"
+    crontab, folder = tmp_path / "crontab", str(tmp_path / "c2q")
+    crontab.write_text(text)
+    assert run("convert", str(crontab), "--kind", "system", "--into", folder, "--engine", "systemd").status == 0
+    monkeypatch.setattr(preflight, "UNIT_FOLDERS", (tmp_path / "none", tmp_path / "installed"))
+    refused = run("apply", folder, "--yes")
+    assert (refused.status, crontab.read_text()) == (4, text)
+    assert "cron2queue-c2q-work.timer is not installed\n  remedy: copy units/systemd/ to /etc/systemd/system" in refused.err
+    shutil.copytree(tmp_path / "c2q/units/systemd", tmp_path / "installed")
+    applied = run("apply", folder, "--yes")
+    assert (applied.status, applied.err.count("systemctl enable --now cron2queue-c2q-work.timer\n")) == (0, 1)
+    back = run("rollback", folder, "--yes")
+    assert (back.status, back.err.count("systemctl disable --now cron2queue-c2q-work.timer\n")) == (0, 1)
+    assert crontab.read_text() == text

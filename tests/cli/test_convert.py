@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from command_line import run
 
+from cron2queue.cutover import preflight
+
 SHOP = Path(__file__).resolve().parents[2] / "examples" / "shop"
 TEXT = """*/5 * * * * www-data cd /srv/shop && bin/import-orders
 0 3 * * * root /srv/backup/files.sh
@@ -195,8 +197,11 @@ def test_answers_given_on_a_terminal_decide_and_are_remembered(crontab: Path, tm
 
 
 @pytest.mark.parametrize("engine", ["systemd", "celery-beat"])
-def test_a_crontab_whose_lines_are_all_switched_off_can_go_to_another_engine_and_back(engine: str, tmp_path: Path) -> None:
+def test_a_crontab_whose_lines_are_all_switched_off_can_go_to_another_engine_and_back(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both keep the times themselves, so that no line is left for cron."""
+    monkeypatch.setattr(preflight, "UNIT_FOLDERS", (tmp_path / "c2q/units/systemd",))
     crontab = tmp_path / "crontab"
     crontab.write_text("*/5 * * * * root bin/import-orders\n")
     words = ("convert", "crontab", "--into", "c2q", "--quiet", "--set", f"lock-folder={tmp_path}/c2q/locks")

@@ -141,6 +141,11 @@ class Systemd(Engine):
     def cron_command(self, move: Move, plan: Plan) -> None:
         """Nothing stays in the crontab."""
 
+    def units(self, move: Move, plan: Plan) -> tuple[str, ...]:
+        """The timer, or the service that starts at boot."""
+        end = "service" if isinstance(move.entry.schedule, AtReboot) else "timer"
+        return (f"cron2queue-{plan.project.name}-{move.job.settings.name}.{end}",)
+
     def fires(self, move: Move, start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[Fire]:
         """When the timer elapses."""
         if isinstance(move.entry.schedule, AtReboot):
