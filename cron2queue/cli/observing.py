@@ -15,27 +15,35 @@ if TYPE_CHECKING:
     from cron2queue.crontab.lines import Entry
 
 
+_PLAIN = frozenset(chr(code) for code in range(32, 127)) - {"%", "'"}
+"""What a crontab can hold between single quotes, whatever its daemon."""
+
+
 def run(
     words: Sequence[str], *, observations: Path | None, entry: str | None, shell: str | None, patterns: tuple[str, ...]
 ) -> None:
     """Run and record; ends as the command did, and does not return."""
-    import re
-
     from cron2queue.evidence.recorder import leave, observe, order_for
 
     if (shell is None) == (not words):
         raise UsageError("there is nothing to run", remedy="write the command after --, or its text after --shell")
+    _check(patterns)
+    leave(observe(order_for(words, shell=shell, path=observations, entry=entry, patterns=patterns)))
+
+
+def _check(patterns: Sequence[str]) -> None:
+    import re
+
     for pattern in patterns:
         try:
             re.compile(pattern)
         except re.error as wrong:
             remedy = "put a backslash before signs like ( [ * +"
             raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}", remedy=remedy) from wrong
-    leave(observe(order_for(words, shell=shell, path=observations, entry=entry, patterns=patterns)))
 
 
-def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kind: str, user: str | None) -> None:
-    """Print one crontab (the caller's own when none is named) with every entry wrapped.
+def wrap(sources: Sequence[str], recorder: str, *, dialect: str, kind: str, user: str | None) -> None:
+    """Print one crontab (the caller's own when none is named) with every entry started through `recorder`.
 
     What could not be wrapped is told on stderr and stays as it is.
     """
@@ -57,7 +65,7 @@ def wrap(sources: Sequence[str], *, observations: Path | None, dialect: str, kin
     if not found.files[0].editable:
         raise UsageError(f"{found.files[0].path} is not read by cron itself", remedy="wrap the scripts, or cron's own files")
     obstacle = unreachable(Path(sys.executable))
-    result = wrapped(found.files[0], entry_ids(found.files), wrapper=_wrapper(observations), obstacle=obstacle)
+    result = wrapped(found.files[0], entry_ids(found.files), wrapper=recorder, obstacle=obstacle)
     remark(found, named=sources, verbose=False)
     for line in found.files[0].malformed:
         say(f"left as it is: line {line.number}, column {line.column}: {line.message}\n  remedy: {line.remedy}")
@@ -83,7 +91,16 @@ def unreachable(python: Path) -> Callable[[Entry], str]:
     return lambda entry: cannot(entry.user) if entry.user else ""
 
 
-def _wrapper(observations: Path | None) -> str:
-    """With the whole path of this Python: cron's own PATH seldom has it."""
-    words = f"{shlex.quote(sys.executable)} -m cron2queue.evidence.recorder"
-    return words if observations is None else f"{words} --observations={shlex.quote(str(observations.absolute()))}"
+def wrapper(observations: Path | None, patterns: Sequence[str], *, entry: str | None, shell: str | None) -> str:
+    """The recorder's words in a crontab, with the whole path of this Python: cron's own PATH seldom has it."""
+    if entry is not None or shell is not None:
+        raise UsageError("--entry and --shell belong to one run", remedy="leave them out: --wrap writes them for each entry")
+    _check(patterns)
+    options = [("--observations", str(observations.absolute()))] if observations is not None else []
+    options += [("--nothing-to-do", pattern) for pattern in patterns]
+    for name, value in options:
+        if not _PLAIN.issuperset(value):
+            remedy = "take another name" if name == "--observations" else "write a dot in its place"
+            raise UsageError(f"{name} {value!r} holds what crons or shells take apart: % or ' or no ASCII", remedy=remedy)
+    words = [f"{shlex.quote(sys.executable)} -m cron2queue.evidence.recorder"]
+    return " ".join([*words, *(f"{name}={shlex.quote(value)}" for name, value in options)])

@@ -14,7 +14,7 @@ from cron2queue.text import to_bytes
 WRAPPER = "cron2queue observe"
 _WRAPPED = re.compile(
     r"\A(?:\S{0,200}/)?(?:cron2queue observe|python[\d.]{0,5} -m cron2queue\.evidence\.recorder)"
-    r"(?: --(?:observations|entry)[= ](?:'[^']{0,4000}'|[^\s']{1,4000})){0,4} --shell '(?P<inner>.*)'\s*",
+    r"(?: --(?:observations|entry|nothing-to-do)[= ](?:'[^']{0,4000}'|[^\s']{1,4000})){0,20} --shell '(?P<inner>.*)'\s*",
     re.DOTALL,
 )
 _LONGEST_COMMAND = 998  # bytes; Debian drops the whole file for one command above it

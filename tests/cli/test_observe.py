@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from presence import need_root
 
 from cron2queue.cli.observing import unreachable
@@ -11,7 +12,7 @@ from cron2queue.crontab.dialect import dialect_named
 from cron2queue.crontab.lines import Kind, entry_ids
 from cron2queue.crontab.parser import parse
 from cron2queue.evidence.observations import read
-from cron2queue.evidence.wrapping import wrap
+from cron2queue.evidence.wrapping import unwrapped, wrap
 
 
 def observe(*words: str, given: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
@@ -49,6 +50,33 @@ def test_a_crontab_is_printed_wrapped() -> None:
     assert comment == b"# keep"
     assert line.startswith(b"0 1 * * * " + sys.executable.encode())
     assert line.endswith(b"--shell 'job '\\''x'\\'''")
+
+
+def test_words_for_nothing_to_do_are_carried_into_the_wrapped_crontab(tmp_path: Path) -> None:
+    options = ("--observations", str(tmp_path / "o.db"), "--nothing-to-do", "keine (Arbeit|Post)", "--nothing-to-do", "leer$")
+    ran = observe("--wrap", *options, "--dialect", "debian", "--kind", "user", "-", given=b"0 1 * * * echo keine Post\n")
+    command = ran.stdout.decode().removeprefix("0 1 * * * ").rstrip("\n")
+    assert unwrapped(command) == "echo keine Post"
+    assert subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True, timeout=60).stdout == b"keine Post\n"
+    (seen,) = read(tmp_path / "o.db")
+    assert seen.nothing_to_do
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--nothing-to-do", "0%"), b"holds what crons or shells take apart"),
+        (("--nothing-to-do", "it's"), b"holds what crons or shells take apart"),
+        (("--observations", "/tmp/100%.db"), b"holds what crons or shells take apart"),
+        (("--nothing-to-do", "("), b"no regular expression"),
+        (("--entry", "x"), b"belong to one run"),
+        (("--shell", "x"), b"belong to one run"),
+    ],
+)
+def test_what_cannot_stand_in_a_wrapped_crontab_is_told(words: tuple[str, ...], said: bytes) -> None:
+    ran = observe("--wrap", *words, "--kind", "user", "-", given=b"0 1 * * * true\n")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert said in ran.stderr
 
 
 def test_what_cron_cannot_read_is_told_and_left_as_it_is() -> None:

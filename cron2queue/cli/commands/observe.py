@@ -41,7 +41,9 @@ def run(
     """
     from cron2queue.cli import observing
 
+    patterns = tuple(nothing_to_do or ())
     if wrap:
-        observing.wrap(words or [], observations=observations, dialect=dialect, kind=kind, user=user)
+        recorder = observing.wrapper(observations, patterns, entry=entry, shell=shell)
+        observing.wrap(words or [], recorder, dialect=dialect, kind=kind, user=user)
         return
-    observing.run(words or [], observations=observations, entry=entry, shell=shell, patterns=tuple(nothing_to_do or ()))
+    observing.run(words or [], observations=observations, entry=entry, shell=shell, patterns=patterns)
