@@ -47,11 +47,12 @@ def _mysqld() -> list[str]:
 
 @dataclass
 class Server:
-    """One server with its own data and port. `start` waits until it answers."""
+    """One server with its own data and port. `start` waits until it answers; `options` are further words of its command."""
 
     name: str
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="c2q-server-", dir="/tmp")))
     port: int = field(default_factory=free_port)
+    options: tuple[str, ...] = ()
     process: "subprocess.Popen[bytes] | None" = None
 
     def __post_init__(self) -> None:
@@ -99,7 +100,12 @@ class Server:
             if self.process is None or self.process.poll() is not None:
                 with (self.folder / "log").open("ab") as log:
                     self.process = subprocess.Popen(  # type: ignore[call-overload]
-                        self._program(), stdout=log, stderr=log, cwd=self.folder, start_new_session=True, **self._user()
+                        [*self._program(), *self.options],
+                        stdout=log,
+                        stderr=log,
+                        cwd=self.folder,
+                        start_new_session=True,
+                        **self._user(),
                     )
             if self._answers():
                 return

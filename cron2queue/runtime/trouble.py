@@ -44,4 +44,6 @@ class DriverMissing(UsageError):
 
 
 class StatementFailed(Cron2QueueError):
-    """The database refused a statement for a reason that running it again does not change."""
+    """The database refused a statement for a reason that running it again does not change, and that nobody has foreseen."""
+
+    exit_status = 70

@@ -18,8 +18,9 @@ _AGAIN = frozenset({1205, 1213, 1020, 3572, 1614})
 _GONE = frozenset(
     {0, 2002, 2003, 2006, 2013, 2014, 2055, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 3169, 4031}
 )
-# Too many connections (of the server, of the user), read-only, disk full, table full, host blocked.
-_REFUSING = frozenset({1040, 1203, 1226, 1290, 1836, 1021, 1114, 1129, 1041, 1037, 1038, 1028, 1030})
+# Too many connections (of the server, of the user), read-only, disk full, table full, host blocked, a Galera node that is not
+# (or no longer) part of its cluster.
+_REFUSING = frozenset({1040, 1203, 1226, 1290, 1836, 1021, 1114, 1129, 1041, 1037, 1038, 1028, 1030, 1047})
 
 _UNPREPARED = frozenset({(1243,), (1615,), (1461,), (1295,)})
 
