@@ -79,7 +79,10 @@ def _wrote(prepared: Prepared, path: Path, *, written: bool) -> Iterator[str]:
         if change.fate == "kept":
             yield f"  edited, so kept: {change.artifact.path}; its new version is {change.path}"
     for left in prepared.left_over:
-        yield f"  no longer generated: {safe_text(left)}; delete it when nothing uses it"
+        then = (
+            "disable it as its line comes back, then delete it" if left.endswith(".timer") else "delete it when nothing uses it"
+        )
+        yield f"  no longer generated: {safe_text(left)}; {then}"
     for key in prepared.merged.edited:
         yield f"  your value stays: {safe_text(key)}"
 

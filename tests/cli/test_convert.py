@@ -347,3 +347,13 @@ def test_a_job_that_changes_its_queue_leaves_nothing_for_the_next_run(crontab: P
     changed = run(*words)
     assert "job -> imports" in changed.out, changed.out
     assert run(*words, "--check").status == 0
+
+
+def test_a_timer_that_is_not_wanted_any_more_is_to_be_disabled(tmp_path: Path) -> None:
+    crontab = tmp_path / "crontab"
+    crontab.write_text("# cron2queue: name=work user-waits=yes lost-on-failure=yes\n*/5 * * * * root true\n")
+    words = ("convert", str(crontab), "--kind", "system", "--into", str(tmp_path / "c2q"))
+    assert run(*words, "--engine", "systemd").status == 0
+    told = run(*words, "--engine", "sqlqueue").out
+    assert "units/systemd/cron2queue-c2q-work.timer; disable it as its line comes back, then delete it" in told
+    assert "units/systemd/cron2queue-c2q-work.service; delete it when nothing uses it" in told
