@@ -75,6 +75,7 @@ class Desk:
         self._controls: limits.Controls | None = None
         self._good_until: float | None = None
         self._waker: Waker | None = None
+        self._told_by_server = False
 
     @classmethod
     def open(
@@ -95,20 +96,19 @@ class Desk:
         return cls(driver, prefix=checked_prefix(prefix), backend=backend, clock=clock, patience=patience)
 
     def wake_workers(self) -> None:
-        """Tell the workers of this host to look now. Only a hint: it never waits and never fails."""
+        """Tell the workers to look now. Only a hint: it never waits and never fails.
+
+        Datagrams reach this host only; where a server is on another one, workers may be anywhere, and PostgreSQL tells them.
+        """
         if self._waker is None:
-            from cron2queue.runtime.database.wakeups import Waker
+            from cron2queue.runtime.database.wakeups import Waker, is_local
 
             self._waker = Waker(self.driver.address, self.prefix)
+            self._told_by_server = self.driver.family == "postgresql" and not is_local(self.driver.address)
         self._waker.wake()
-        if self.driver.family == "postgresql":
-            self._notify_other_hosts()
+        if self._told_by_server:
+            from cron2queue.runtime.database.wakeups import NOTIFY
 
-    def _notify_other_hosts(self) -> None:
-        """Datagrams reach this host only; where the server is on another one, workers may be anywhere."""
-        from cron2queue.runtime.database.wakeups import NOTIFY, is_local
-
-        if not is_local(self.driver.address):
             self.sessions.single(lambda session: session.run(NOTIFY))
 
     def impatient_sessions(self) -> Sessions:

@@ -17,6 +17,8 @@ _REFUSING = ("53", "25006", "57014")  # out of disk, memory or connections; a re
 # Connection exceptions; shut down, crashed, being started; said nothing for too long within a transaction.
 _GONE = ("08", "57P", "25P03", "25P04")
 
+_WELL = (1, 2)  # PGRES_COMMAND_OK, PGRES_TUPLES_OK
+
 
 class PostgresqlDriver(Driver):
     """Autocommit outside transactions: one statement is one round trip and one commit."""
@@ -98,7 +100,7 @@ class PostgresqlDriver(Driver):
         _answer(raw.pgconn)
 
     def run_prepared(self, raw: Any, name: str, parameters: Sequence[Any]) -> Any:
-        """By libpq's own calls: psycopg's take a tenth of the whole. What comes back must be numbers."""
+        """By libpq's own calls: psycopg's take a tenth of the whole. What comes back must be one number a row."""
         cells = [each if each is None or type(each) is bytes else str(each).encode() for each in parameters]
         formats = [0 if type(each) is int else 1 for each in parameters]  # bytes as they are: the other form ends at a NUL
         raw.pgconn.send_query_prepared(name.encode(), cells, formats)
@@ -130,25 +132,24 @@ class PostgresqlDriver(Driver):
 
 
 class _Numbers:
-    """The rows of an answer that holds numbers only."""
+    """The rows of an answer, each of one number."""
 
     def __init__(self, result: Any) -> None:
         self._result = result
 
-    def fetchall(self) -> list[tuple[int, ...]]:
-        result = self._result
-        columns = range(result.nfields)
-        return [tuple([int(result.get_value(row, column)) for column in columns]) for row in range(result.ntuples)]
+    def fetchall(self) -> list[tuple[int]]:
+        value = self._result.get_value
+        return [(int(value(row, 0)),) for row in range(self._result.ntuples)]
 
 
 def _answer(pgconn: Any) -> Any:
     """Wait for the answer to what was sent, as psycopg does it: signals are heard meanwhile, and green threads go on."""
     line = select.poll()
-    line.register(pgconn.socket, select.POLLIN | select.POLLOUT)
     while pgconn.flush():
+        line.register(pgconn.socket, select.POLLIN | select.POLLOUT)
         line.poll()
         pgconn.consume_input()
-    line.modify(pgconn.socket, select.POLLIN)
+    line.register(pgconn.socket, select.POLLIN)
     busy = True
     while busy:
         line.poll()
@@ -157,17 +158,17 @@ def _answer(pgconn: Any) -> Any:
     result = pgconn.get_result()
     while pgconn.get_result() is not None:
         pass
-    return _good(result)
+    if result.status not in _WELL:
+        raise _error(result)
+    return result
 
 
-def _good(result: Any) -> Any:
+def _error(result: Any) -> Exception:
     from psycopg import DatabaseError, OperationalError, errors, pq
 
-    if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
-        return result
     state = result.error_field(pq.DiagnosticField.SQLSTATE)
     try:
         kind = errors.lookup(state.decode()) if state else OperationalError
     except KeyError:  # one of a trigger's own
         kind = DatabaseError
-    raise kind(result.error_message.decode("utf-8", "replace").strip())
+    return kind(result.error_message.decode("utf-8", "replace").strip())
