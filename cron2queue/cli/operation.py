@@ -29,6 +29,7 @@ NearestPlan = Annotated[
 By = Annotated[str | None, typer.Option("--by", help="Who acts, for the record; without it, user@host.")]
 _SPAN = regex(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_RELAYED = ("celery", "celery-beat")  # engines
 
 
 class Operation(Record):
@@ -55,6 +56,12 @@ class Operation(Record):
         from cron2queue.runtime.store import Store
 
         return closing(Store.open(self.url, prefix=self.prefix))
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether the plan's jobs reach their workers through a broker."""
+        project = self.document.get("project")
+        return isinstance(project, dict) and project.get("engine") in _RELAYED
 
     @property
     def alerts(self) -> AlertSettings:

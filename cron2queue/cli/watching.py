@@ -28,7 +28,7 @@ def looked(operation: Operation) -> tuple[StatusView, list[Judgement]]:
         planned = operation.settings.queues if operation.settings else None
         alerts, missed = operation.alerts, missed_ticks(operation, inspection)
         status = inspection.status(planned=planned, missed=missed, cap=max(COUNT_CAP, alerts.counted_to))
-    found = judge(status, alerts)
+    found = judge(status, alerts, relayed=operation.is_relayed)
     return status, [replace(each, remedy=completed(each.remedy, operation.options)) for each in found]
 
 

@@ -62,11 +62,16 @@ def level_of(value: float, threshold: Threshold) -> Level:
     return Level.WARNING if threshold.warning is not None and value >= threshold.warning else Level.OK
 
 
-def judge(status: StatusView, alerts: AlertSettings) -> Iterator[Judgement]:
-    """Everything that one look at the database can tell, well or not."""
+def judge(status: StatusView, alerts: AlertSettings, *, relayed: bool = False) -> Iterator[Judgement]:
+    """Everything that one look at the database can tell, well or not; `relayed`: workers hear of jobs from a relay alone."""
+    unsent = relayed and not any(worker.alive and worker.is_relay for worker in status.workers)
     served = {queue for worker in status.workers if worker.alive for queue in worker.queues}
     for queue in sorted(status.queues, key=lambda queue: queue.urgency):
         yield from _queue(queue, alerts, served=queue.queue in served)
+        if unsent and alerts.of(queue.queue).no_worker and (stuck := _stuck(queue)):
+            text = f"{stuck}, and no relay is at work: Celery's workers hear of none"
+            remedy = "start it: python -m cron2queue.runtime relay; if it runs, its log tells what it waits for"
+            yield Judgement(level=Level.CRITICAL, check="no-relay", subject=queue.queue, text=text, remedy=remedy)
     for kind in status.unclaimed:
         if alerts.of(kind.queue).unclaimed_kind:
             text = f"{kind.jobs} ready in queue {kind.queue}, and no living worker knows the kind"

@@ -13,6 +13,7 @@ from databases import Database
 from scenes import accept, kill, register, shop
 
 from cron2queue.cli import checking, watching
+from cron2queue.runtime.celery.presence import Presence
 from cron2queue.runtime.health import Judgement
 
 PLAN = 'format-version = 1\n[project]\ndatabase = "{}"\n{}'
@@ -53,7 +54,7 @@ def test_verbose_tells_everything_that_was_looked_at_with_remedies(sqlite_databa
     queue = ("oldest-age", "depth", "dead", "refused")
     for check in ("schema", "database", "lock-folder", *queue, "lease-lost", "clock-skew", "producer"):
         assert re.search(rf"^(OK|WARNING|CRITICAL) {check} ", ran.out, re.MULTILINE), check
-    assert "(cron2queue dead list)" in ran.out and "systemd-tmpfiles" in ran.out
+    assert f"(cron2queue dead list --plan {tmp_path}/cron2queue.toml)" in ran.out and "systemd-tmpfiles" in ran.out
     assert "backup: its producer has not come yet" in ran.out
 
 
@@ -84,6 +85,25 @@ def test_missing_tables_are_critical_with_the_remedy(unmigrated_database: Databa
 def test_settings_that_weaken_a_promise_are_told(sqlite_database: Database) -> None:
     ran = run("check", "--database", sqlite_database.url + "?synchronous=normal")
     assert ran.status == 1 and "database: synchronous=NORMAL: a power cut may lose" in ran.out
+
+
+def test_under_celery_a_relay_has_to_be_at_work(database: Database, tmp_path: Path) -> None:
+    """The other engines have none, and then it is no sign of trouble."""
+    store = database.store()
+    register(store)
+    accept(store, 2)
+    for engine, status in (("sqlqueue", 0), ("celery", 2), ("celery-beat", 2)):
+        assert run("check", "--plan", plan(tmp_path, database, f'engine = "{engine}"\n')).status == status
+    celery = plan(tmp_path, database, 'engine = "celery"\n')
+    told = run("check", "--verbose", "--plan", celery).out
+    assert "CRITICAL no-relay default: 2 ready, and no relay is at work" in told
+    assert "no relay is at work" in run("status", "--plan", celery, "--format", "html").out
+    assert run("check", "--plan", plan(tmp_path, database, 'engine = "celery"\n[alerts]\nno-worker = false\n')).status == 0
+    Presence(store=store, every=1.0).tell()
+    celery = plan(tmp_path, database, 'engine = "celery"\n')
+    assert run("check", "--plan", celery).status == 0
+    seen = run("status", "--plan", celery, "--width", "120").out
+    assert "1 worker alive" in seen and " relay " in seen
 
 
 def test_limits_by_queue_come_from_the_plan(sqlite_database: Database, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def page_of(status: StatusView, judgements: Sequence[Judgement], *, refresh_seco
     """What the page says."""
     bad = troubles(judgements)
     level = _LEVELS[worst(each.level for each in judgements)]
-    alive = sum(worker.alive for worker in status.workers)
+    alive = sum(worker.alive and not worker.is_relay for worker in status.workers)
     verdict = "All well" if not bad else f"{shown(bad[0].subject)}: {shown(bad[0].text)}"
     return Page(
         title=f"{'OK' if not bad else bad[0].level.name} · cron2queue",

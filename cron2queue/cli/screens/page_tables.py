@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cron2queue.cli.screens.dead import NO_QUEUE
 from cron2queue.cli.screens.words import duration, moment, plural, share, shown, size
+from cron2queue.cli.screens.workers import silence
 from cron2queue.runtime.sight.views import StatusView, WorkerView
 
 ROWS = 100
@@ -81,13 +82,12 @@ def _worker(worker: WorkerView) -> tuple[TableCell, ...]:
     if worker.holds.n > len(worker.running[:8]):
         running += f" and {plural(worker.holds.n - len(worker.running[:8]), 'more job')}"
     beat = "-" if worker.beat_age is None else f"{duration(worker.beat_age)} ago"
-    silent = "silent: another worker of its queues takes its jobs back"
     return (
         TableCell(f"{shown(worker.host)}:{worker.pid}", "name" if worker.alive else "name bad"),
-        TableCell(shown(", ".join(worker.queues)), "soft"),
+        TableCell("relay" if worker.is_relay else shown(", ".join(worker.queues)), "soft"),
         _right(beat, bad=not worker.alive),
         _right(size(worker.rss_bytes)),
-        TableCell(running or "idle") if worker.alive else TableCell(silent, "bad"),
+        TableCell(running or "idle") if worker.alive else TableCell(silence(worker), "bad"),
     )
 
 

@@ -68,7 +68,7 @@ def _head(status: StatusView, canvas: Canvas) -> Iterator[Text]:
         (shown(status.database), ""),
         (f"{status.at:%Y-%m-%d %H:%M:%S} UTC", ""),
         (plural(len(status.queues), "queue"), "dim"),
-        (f"{plural(sum(worker.alive for worker in status.workers), 'worker')} alive", "dim"),
+        (f"{plural(sum(worker.alive and not worker.is_relay for worker in status.workers), 'worker')} alive", "dim"),
     )
     line = Text()
     for text, style in parts:

@@ -33,15 +33,20 @@ def worker_lines(workers: Sequence[WorkerView], canvas: Canvas) -> Iterator[Text
         yield from _running(worker, canvas)
 
 
+def silence(worker: WorkerView) -> str:
+    """What it means that one beats no more."""
+    return "silent: it sends no ids" if worker.is_relay else "silent: another worker of its queues takes its jobs back"
+
+
 def _row(worker: WorkerView) -> list[Cell]:
     return [
         Cell(f"{shown(worker.host)}:{worker.pid}", "bold" if worker.alive else "red"),
-        Cell(shown(", ".join(worker.queues))),
+        Cell("relay", "dim") if worker.is_relay else Cell(shown(", ".join(worker.queues))),
         Cell(shown(worker.version), "dim"),
         Cell(f"{duration(worker.beat_age)} ago" if worker.beat_age is not None else "-", "" if worker.alive else "bold red"),
         Cell(size(worker.rss_bytes)),
         Cell(str(worker.holds)),
-        Cell("" if worker.alive else "silent: another worker of its queues takes its jobs back", "red"),
+        Cell("" if worker.alive else silence(worker), "red"),
     ]
 
 

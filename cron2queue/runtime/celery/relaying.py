@@ -18,6 +18,7 @@ from cron2queue.runtime.celery.address import BROKER_VARIABLE
 from cron2queue.runtime.celery.application import application_beside
 from cron2queue.runtime.celery.broker import Topology
 from cron2queue.runtime.celery.kinds import QUEUED, settings_of
+from cron2queue.runtime.celery.presence import Presence
 from cron2queue.runtime.celery.publishing import Publisher
 from cron2queue.runtime.celery.relay import Relay, RelayOptions
 from cron2queue.runtime.database.address import parse
@@ -50,6 +51,7 @@ class RelayProcess:
     manager: ServiceManager
     hints: list[Hint]
     poll_seconds: float
+    presence: Presence | None = None
     once: bool = False
     random: Random = field(default_factory=Random)
     stopping: bool = False
@@ -87,6 +89,9 @@ class RelayProcess:
     def _round(self) -> int:
         try:
             number = self.relay.round()
+            if self.presence is not None and self.presence.tell():
+                log.info("told to restart: this relay stops")
+                self.stopping = True
         except self.expected as trouble:
             self._tell(trouble)
             self.failures += 1
@@ -163,17 +168,21 @@ def relay(arguments: argparse.Namespace) -> int:
     with closing(Store.open(database, prefix=settings.project.prefix)) as store:
         store.require_schema()
         publisher = Publisher(app, Topology.of(settings))
+        presence = None if arguments.once else Presence(store=store, every=arguments.lease / 6)
         process = RelayProcess(
             relay=Relay(store=store, broker=publisher, options=_relay_options(arguments, settings)),
             publisher=publisher,
             manager=ServiceManager.from_environment(os.environ, os.getpid()),
             hints=[] if arguments.once else hints_for(parse(database), settings.project.prefix),
             poll_seconds=arguments.poll,
+            presence=presence,
             once=arguments.once,
         )
         process.run()
         with suppress(Cron2QueueError):
             store.roll_up()
+            if presence is not None:
+                presence.end()
     return 0
 
 

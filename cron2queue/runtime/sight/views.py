@@ -127,7 +127,7 @@ class RunningView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerView:
-    """One registered worker; `alive` while its last beat is younger than the lease time."""
+    """One registered worker, or the relay of Celery; `alive` while its last beat is younger than the lease time."""
 
     worker: str
     host: str
@@ -141,6 +141,11 @@ class WorkerView:
     started_at: datetime | None
     running: tuple[RunningView, ...] = ()
     holds: Count = NONE
+
+    @property
+    def is_relay(self) -> bool:
+        """A worker serves a queue at least."""
+        return not self.queues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
