@@ -131,7 +131,6 @@ class _Shares:
         self._messages = messages
         self._numbers: dict[tuple[object, str], int] = {}
         self.all: list[Share] = []
-        self.of = {op: _Numbered(self, op) for op in (Op.START, Op.END)}
 
     def number(self, op: Op, user: bytes, said: bytes) -> int:
         """That of the share to which a start or an end belongs."""
@@ -177,6 +176,8 @@ class _Look:
         self._clock = clock
         self._of = columns
         self._shares = _Shares(messages)
+        # Beside the shares and not in them: that would be a ring, and nobody looks for rings while a log is read.
+        self._numbered = {op: _Numbered(self._shares, op) for op in (Op.START, Op.END)}
         self._times: list[float] = []
         self._left: list[tuple[int, int, int, Event]] = []
         """Number of the line, 0 for what stands before it, place among the starts, event."""
@@ -253,7 +254,7 @@ class _Look:
     def _whose(self, op: Op, what: str) -> list[int]:
         """The shares of all lines that have this."""
         texts = zip(compress(self._of["user"], self._of[what]), filter(None, self._of[what]), strict=True)
-        return list(map(self._shares.of[op].__getitem__, texts))
+        return list(map(self._numbered[op].__getitem__, texts))
 
     def _by_number(self) -> _Runs:
         """Runs whose ends are joined to their starts by process numbers."""

@@ -1,5 +1,6 @@
 """Reading whole blocks at once says just what reading line by line says, whatever stands in the log."""
 
+import gc
 import random
 import subprocess
 import sys
@@ -12,11 +13,12 @@ import pytest
 
 from cron2queue.crontab.lines import CrontabFile
 from cron2queue.evidence.batch import Batch
+from cron2queue.evidence.condensing import Condenser
 from cron2queue.evidence.gathering import gather
 from cron2queue.evidence.helping import worth_help
 from cron2queue.evidence.inputs import LogFile
 from cron2queue.evidence.pairing import Pairer
-from cron2queue.evidence.reading import Formats, new_formats
+from cron2queue.evidence.reading import Formats, SyslogReader, new_formats
 from cron2queue.evidence.stamps import Clock
 
 from .looking import NOW, crontab, look
@@ -250,6 +252,20 @@ def test_all_blocks_of_a_quiet_log_are_taken_at_once(
     gather([quiet(tmp_path / "syslog", style)], journal=None, observations=None, files=[table()], zone=UTC, at=NOW)
     assert len(taken) > 3
     assert all(taken)
+
+
+@pytest.mark.parametrize("style", [style for style in STYLES if style != "by_session"])
+def test_a_block_leaves_no_rings_behind_since_nobody_looks_for_them_while_a_log_is_read(tmp_path: Path, style: str) -> None:
+    formats, clock = Formats(new_formats()), Clock(UTC, NOW.year, NOW.replace(tzinfo=None))
+    condenser = Condenser(SyslogReader(formats, clock), formats, clock)
+    block = b"\n" + quiet(tmp_path / "syslog", style).read_bytes()[: 1 << 20].rpartition(b"\n")[0]
+    gc.collect()
+    gc.disable()
+    try:
+        assert condenser.batch(block) is not None
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_no_start_is_lost_where_the_stamps_change_at_the_end_of_a_block(tmp_path: Path) -> None:
