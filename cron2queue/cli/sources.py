@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO
 
@@ -175,9 +175,11 @@ class _Reader:
 
     def _belongs(self, path: Path) -> bool:
         """Whether the daemon of the host reads this very file."""
-        absolute = _absolute(path)
-        folders = (self.host.top / "etc", self.host.top / "var", self.host.top / "usr/local/etc")
-        return any(absolute.is_relative_to(_absolute(folder)) for folder in folders)
+        return str(_absolute(path)).startswith(self._own_folders)
+
+    @cached_property
+    def _own_folders(self) -> tuple[str, ...]:
+        return tuple(f"{_absolute(self.host.top / folder)}/" for folder in ("etc", "var", "usr/local/etc"))
 
     def _place(self, path: Path) -> Guess | None:
         """The kind that the place gives; a name alone gives none."""

@@ -118,19 +118,35 @@ def _entries(number: int, of: int) -> str:
     return f"{number} of its {of} entries have"
 
 
-_HINTS: tuple[tuple[str, re.Pattern[bytes], str], ...] = (
-    ("freebsd", regex(rb"^[ \t]*@every_(?:minute|second)\b|/usr/libexec/(?:atrun|save-entropy)", re.M), "FreeBSD's words"),
-    ("busybox", regex(rb"run-parts /etc/periodic/", re.M), "Alpine's periodic folders"),
-    ("cronie", regex(rb"^[ \t]*(?:CRON_TZ|RANDOM_DELAY)[ \t]*=", re.M), "CRON_TZ or RANDOM_DELAY"),
-    ("cronie", regex(rb"^[ \t]*-(?:@|[*0-9])", re.M), "a - before the schedule"),
-    ("cronie", regex(rb"^[ \t]*(?:[-*/,0-9]+[ \t]+)?[0-9]*~[0-9]*[ \t]", re.M), "a random range with ~"),
-    ("debian", regex(rb"run-parts --report|/usr/sbin/anacron \|\|", re.M), "Debian's run-parts lines"),
+# Daemon, what its words cannot be without, the words, and what they are called.
+_HINTS: tuple[tuple[str, tuple[bytes, ...], re.Pattern[bytes], str], ...] = (
+    (
+        "freebsd",
+        (b"@every_", b"/usr/libexec/"),
+        regex(rb"^[ \t]*@every_(?:minute|second)\b|/usr/libexec/(?:atrun|save-entropy)", re.M),
+        "FreeBSD's words",
+    ),
+    ("busybox", (b"/periodic/",), regex(rb"run-parts /etc/periodic/", re.M), "Alpine's periodic folders"),
+    (
+        "cronie",
+        (b"CRON_TZ", b"RANDOM_DELAY"),
+        regex(rb"^[ \t]*(?:CRON_TZ|RANDOM_DELAY)[ \t]*=", re.M),
+        "CRON_TZ or RANDOM_DELAY",
+    ),
+    ("cronie", (b"-",), regex(rb"^[ \t]*-(?:@|[*0-9])", re.M), "a - before the schedule"),
+    ("cronie", (b"~",), regex(rb"^[ \t]*(?:[-*/,0-9]+[ \t]+)?[0-9]*~[0-9]*[ \t]", re.M), "a random range with ~"),
+    (
+        "debian",
+        (b"run-parts", b"anacron"),
+        regex(rb"run-parts --report|/usr/sbin/anacron \|\|", re.M),
+        "Debian's run-parts lines",
+    ),
 )
 
 
 def dialect_of_text(data: bytes) -> Guess | None:
     """The daemon whose own words the text uses; None when it uses none."""
-    for name, pattern, words in _HINTS:
-        if pattern.search(data, 0, _LOOKED_AT):
+    for name, marks, pattern, words in _HINTS:
+        if any(mark in data for mark in marks) and pattern.search(data, 0, _LOOKED_AT):
             return Guess(name, f"the text uses {words}")
     return None
