@@ -50,8 +50,9 @@ class Step:
 def _parsed(line: bytes, place: str) -> Step:
     try:
         return Step(**json.loads(line))
-    except (ValueError, TypeError) as trouble:
-        raise UsageError(f"the journal is damaged: {trouble}", place=place, remedy="move the file away by hand") from None
+    except (ValueError, TypeError):
+        remedy = "take the line away: the crontabs before each step lie beside the file"
+        raise UsageError("the journal is damaged: this line is no step", place=place, remedy=remedy) from None
 
 
 class Journal:
@@ -66,9 +67,9 @@ class Journal:
         """The steps in their order, each in its last state."""
         data = self._folder.read(JOURNAL) or b""
         latest: dict[int, Step] = {}
-        for line in data.split(b"\n"):
+        for number, line in enumerate(data.split(b"\n"), start=1):
             if line.strip():
-                step = _parsed(line, self.place)
+                step = _parsed(line, f"{self.place}:{number}")
                 latest[step.number] = step
         return [latest[number] for number in sorted(latest)]
 

@@ -116,11 +116,15 @@ def _source(body: Mapping[str, Any]) -> Source:
 
 def read_manifest(data: bytes, *, place: str) -> Manifest:
     """Parse PLAN.json. Raises UsageError when it is damaged or of another format."""
+    remedy = "move it away, then run convert again; the plan and what was applied are known without it"
     try:
         body = json.loads(data)
         if body.pop("schema") != SCHEMA:
-            raise UsageError("PLAN.json is of another format", place=place, remedy="run convert again")
+            raise UsageError("PLAN.json is of another format", place=place, remedy=remedy)
         body.pop("plan")
         return Manifest(**{**body, "sources": tuple(_source(each) for each in body["sources"])})
-    except (ValueError, TypeError, KeyError, AttributeError) as trouble:
-        raise UsageError(f"PLAN.json is damaged: {trouble}", place=place, remedy="run convert again") from None
+    except json.JSONDecodeError as trouble:
+        at = f"{place}:{trouble.lineno}:{trouble.colno}"
+        raise UsageError(f"PLAN.json is damaged: {trouble.msg}", place=at, remedy=remedy) from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise UsageError("PLAN.json is damaged: it is not as convert writes it", place=place, remedy=remedy) from None

@@ -55,3 +55,17 @@ def test_without_an_apply_there_is_nothing_to_take_back(tmp_path: Path) -> None:
     (tmp_path / "crontab").write_text(TEXT)
     assert run("convert", str(tmp_path / "crontab"), "--into", str(tmp_path / "c2q")).status == 0
     assert run("rollback", str(tmp_path / "c2q"), "--yes").status == 2
+
+
+def test_a_plan_whose_notes_were_damaged_is_converted_again_and_rolled_back(tmp_path: Path) -> None:
+    text = "0 0 31 2 * root bin/never\n0 3 * * * root true\n"
+    (tmp_path / "crontab").write_text(text)
+    convert = ("convert", "crontab", "--kind", "system", "--into", "c2q", "--quiet")
+    assert run(*convert, cwd=tmp_path).status == 0
+    assert run("apply", "c2q", "--yes", cwd=tmp_path).status == 0
+    (tmp_path / "c2q/PLAN.json").write_text("{")
+    assert "\n  remedy: move it away, then run convert again" in run(*convert, cwd=tmp_path).err
+    (tmp_path / "c2q/PLAN.json").unlink()
+    assert run(*convert, cwd=tmp_path).status == 0
+    back = run("rollback", "c2q", "--yes", cwd=tmp_path)
+    assert (back.status, (tmp_path / "crontab").read_text()) == (0, text), back.err

@@ -273,8 +273,14 @@ def test_damaged_files_are_told_of_by_name(case: Any) -> None:
     ran = case.run("rollback")
     assert ran.returncode == 2
     assert "0001.crontab" in ran.stderr
-    (case.folder / "PLAN.json").write_text("{")
-    assert "PLAN.json is damaged" in case.run("rollback").stderr
+    journal = case.folder / "cutover/journal.jsonl"
+    good = journal.read_bytes()
+    journal.write_bytes(good + b"[1]\n")
+    assert f"journal.jsonl:{len(good.splitlines()) + 1}: the journal is damaged" in case.run("rollback").stderr
+    journal.write_bytes(good)
+    for text, place in (("{\n]", "PLAN.json:2:1: "), ("{}", "PLAN.json: "), ("[1]", "PLAN.json: ")):
+        (case.folder / "PLAN.json").write_text(text)
+        assert f"{place}PLAN.json is damaged" in case.run("rollback").stderr
     assert case.live() == APPLIED
 
 
