@@ -67,9 +67,7 @@ def ours(database: Database, folder: Path, options: argparse.Namespace) -> tuple
         wait_for(database, workers, "SELECT COUNT(*) FROM {workers}", len(workers))
         before = cpu_seconds(family(workers))
         store.resume("default", by="benchmark")
-        wait_for(
-            database, workers, "SELECT COUNT(*) FROM (SELECT id FROM {jobs} WHERE state <> 'succeeded' LIMIT 1) AS rest", 0
-        )
+        wait_for(database, workers, LEFT, 0)
         cpu = cpu_seconds(family(workers)) - before
     finally:
         for worker in workers:
