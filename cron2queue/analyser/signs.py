@@ -93,9 +93,10 @@ def _by_duration(subject: Subject, file: CrontabFile, entry: Entry, gap: float) 
         return _yes(f"{met:.0%} of its starts meet a live predecessor", Confidence.MEASURED)
     if known is None:
         return None
+    takes = f"p95 run {known.words}" if known.confidence is Confidence.MEASURED else f"a run takes {known.words}"
     if known.long > gap:
-        return _yes(f"a run takes {known.words}, and the next starts after {duration(gap)}", known.confidence)
-    return _no(f"a run takes {known.words} at most, and {duration(gap)} lie between two starts", known.confidence)
+        return _yes(f"{takes}, and the next starts after {duration(gap)}", known.confidence)
+    return _no(f"{takes}, and {duration(gap)} lie between two starts", known.confidence)
 
 
 def _by_trade(gap: float, trade: Trade | None) -> Sign:
