@@ -181,7 +181,7 @@ def _book(
         how_to_get_evidence="" if all(found.n or found.background for found in by_entry.values()) else HOW_TO_GET_EVIDENCE,
         by_entry=by_entry,
         never_seen=tuple(_never_seen(entries, by_entry.keys(), look, ledger)),
-        unscheduled=ledger.strangers.named(ledger.changes),
+        unscheduled=ledger.strangers.named(ledger.edited),
         overlaps=tuple(sorted(_overlaps(ledger), key=lambda each: (-each.met, each.first, each.then))),
         changes=tuple(f"{moment(when):%Y-%m-%d %H:%M:%S} UTC: {whose}" for whose, when in sorted(ledger.changes.items())),
     )
@@ -242,8 +242,7 @@ def _never_seen(entries: Sequence[Listed], seen: Iterable[str], look: Look, ledg
         logged = each.file.editable and not each.entry.quiet  # what anacron and run-parts start is not logged by name
         if each.id in known or not logged or not isinstance(each.entry.schedule, Calendar):
             continue
-        edited = max(ledger.changes.get(each.entry.user or "", 0.0), ledger.changes.get("*system*", 0.0))
-        if any(_was_due(each, span, edited, look.zone, ledger.active_hours) for span in spans):
+        if any(_was_due(each, span, ledger.edited(each.entry.user), look.zone, ledger.active_hours) for span in spans):
             yield each.id
 
 

@@ -21,6 +21,8 @@ _HORIZON = 2 * 86_400.0
 _MOST_PAIRS = 50_000
 _MOST_SUBJECTS = 4_000
 _HOUR = 3_600.0
+SYSTEM = "*system*"
+"""How daemons name /etc/crontab, and, before its name, a file in /etc/cron.d."""
 
 
 _RECORDED = Tally(())
@@ -306,6 +308,11 @@ class Ledger:
     def lost(self, messages: int) -> None:
         """A rate limit kept them out of the log."""
         self.dropped += messages
+
+    def edited(self, user: str | None) -> float:
+        """When a crontab was last edited that can have entries of this user (None: it is not known whose); 0 if none was."""
+        of_it = (at for whose, at in self.changes.items() if user in (None, whose) or whose.startswith(SYSTEM))
+        return max(of_it, default=0.0)
 
     def reports(self, what: str, source: str) -> None:
         """The source tells of all output, or of all failures."""

@@ -34,7 +34,7 @@ class Op(IntEnum):
     LOST = 9
     """So many messages as `detail` tells were dropped here, of the process `child` or of anybody (0), by a rate limit."""
     CHANGED = 10
-    """A crontab was edited; `detail` is its user, or `*system*`."""
+    """A crontab was edited; `detail` is its user, or `*system*` and, of Debian's cron, the name in /etc/cron.d."""
     REPORTS = 11
     """This daemon reports `detail` ("output", "failures"), so that silence means none."""
     STAYED = 12

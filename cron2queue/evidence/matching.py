@@ -7,7 +7,7 @@ into one form first. Lines that look the same in the log share their evidence, a
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cron2queue.crontab.lines import CrontabFile, Entry, EntryId, EntryPlace, place_of
@@ -184,10 +184,10 @@ class Strangers:
             self._counts[who] += count
             self._last[who] = at
 
-    def named(self, changed: Mapping[str, float]) -> tuple[tuple[str, str, int], ...]:
+    def named(self, edited: Callable[[str], float]) -> tuple[tuple[str, str, int], ...]:
         """User, command and count, most frequent first, without those that ended with an edit of their crontab."""
         return tuple(
             (user, command, count)
             for (user, command), count in self._counts.most_common()
-            if self._last[user, command] > max(changed.get(user, 0.0), changed.get("*system*", 0.0))
+            if self._last[user, command] > edited(user)
         )

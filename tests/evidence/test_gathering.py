@@ -193,14 +193,26 @@ def test_an_entry_that_was_due_and_not_seen_is_named(tmp_path: Path) -> None:
     assert book.never_seen == (entry_ids([file])["/etc/crontab", 2],)
 
 
-def test_an_entry_added_at_the_end_of_the_window_is_not_missed(tmp_path: Path) -> None:
-    file = crontab("0 * * * * app job one\n30 3 * * * app new\n")
-    runs = [job(START + timedelta(hours=hour), 3, "job one", 100 + hour) for hour in range(48)]
+EDITS = (
+    ("cron[41]: (*system*) RELOAD (/etc/crontab)", "*system*", "app"),
+    ("cron[41]: (*system*jobs) RELOAD (/etc/cron.d/jobs)", "*system*jobs", "app"),
+    ("crond[41]: (*system*) RELOAD (/etc/cron.d/jobs)", "*system*", "app"),
+    ("cron[41]: (app) RELOAD (crontabs/app)", "app", None),
+    ("crontab[41]: (root) REPLACE (app)", "app", None),
+)
+"""What daemons say of an edit, whose crontab it was, and the user in its lines."""
+
+
+@pytest.mark.parametrize(("said", "whose", "user"), EDITS)
+def test_an_entry_added_at_the_end_of_the_window_is_not_missed(tmp_path: Path, said: str, whose: str, user: str | None) -> None:
+    lines = [f"{schedule} {user or ''} {command}\n" for schedule, command in (("0 * * * *", "job one"), ("30 3 * * *", "new"))]
+    file = crontab("".join(lines), kind=Kind.SYSTEM if user else Kind.USER)
+    runs = [job(START + timedelta(hours=hour), 3, "job one" if hour > 5 else "old", 100 + hour) for hour in range(48)]
     edited = START + timedelta(hours=47, minutes=30)
-    edit = [(edited, f"{stamp(edited)} web1 cron[41]: (*system*) RELOAD (/etc/crontab)\n")]
+    edit = [(edited, f"{stamp(edited)} web1 {said}\n")]
     book, _ = look_at(tmp_path, log(*runs, edit), files=[file])
-    assert book.never_seen == ()
-    assert book.changes == ("2026-11-21 23:30:00 UTC: *system*",)
+    assert book.never_seen == book.unscheduled == ()
+    assert book.changes == (f"2026-11-21 23:30:00 UTC: {whose}",)
 
 
 def test_a_line_removed_in_the_window_is_not_unscheduled(tmp_path: Path) -> None:
