@@ -28,6 +28,11 @@ _AT_END = regex(rb"[^ \t\n]+\n")
 _NAME = regex(r"[a-z_][a-z0-9_.-]*\$?$")
 
 
+def is_assignment(raw: bytes) -> bool:
+    """Whether a line that was not read sets a variable, by its look."""
+    return _ASSIGNED.match(raw) is not None
+
+
 def refused_user(line: Malformed) -> str:
     """The word that stands where the user should."""
     words = line.raw[line.column - 1 :].decode("utf-8", "surrogateescape").split()
@@ -37,7 +42,7 @@ def refused_user(line: Malformed) -> str:
 def cause_of(file: CrontabFile, line: Malformed) -> str | None:
     """Slug of the rule that explains the line; None when the daemon's message says all there is."""
     message = line.message.lower()
-    if file.dialect == "busybox" and _ASSIGNED.match(line.raw) and "ignored in silence" in message:
+    if file.dialect == "busybox" and is_assignment(line.raw) and "ignored in silence" in message:
         return VARIABLE_WITHOUT_EFFECT
     if "newline" in message and "eof" in message.replace("end of file", "eof"):
         return NO_NEWLINE

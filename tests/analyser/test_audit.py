@@ -328,3 +328,10 @@ def test_a_herd_that_is_ignored_by_a_comment_is_silenced_and_the_comment_is_used
     result = judged(f"# cron2queue: ignore-file[C2Q501] the machine is idle then\n{herd}")
     assert [each.suppressed is not None for each in result.findings if each.code == "C2Q501"] == [True]
     assert not any(each.code == "C2Q116" for each in result.findings)
+
+
+@pytest.mark.parametrize(("last", "entries"), [("0 2 * * * root y", "2 entries"), ("A=b", "1 entry")])
+def test_only_an_entry_is_counted_among_those_that_a_lost_end_costs(last: str, entries: str) -> None:
+    found = [each.message for each in judged(f"0 1 * * * root x\n{last}").findings if each.code == "C2Q102"]
+    assert len(found) == 1
+    assert found[0].endswith(f", {entries} with it")

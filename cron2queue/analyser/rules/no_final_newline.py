@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from cron2queue.analyser.causes import is_assignment
 from cron2queue.analyser.daemons import daemon
 from cron2queue.analyser.finding import Confidence, Finding, NotJudged, Severity
 from cron2queue.analyser.rule import Example, Rule, Subject
 from cron2queue.analyser.templates import is_template_path
 from cron2queue.analyser.wording import count
-from cron2queue.crontab.lines import Blank, Comment, Line
+from cron2queue.crontab.lines import Blank, Comment, CrontabFile, Line
 
 
 class NoFinalNewline(Rule):
@@ -45,7 +46,7 @@ class NoFinalNewline(Rule):
             ):
                 continue
             lost = daemon(file.dialect).no_newline
-            entries = f", {count(len(file.entries) + 1, 'entry')} with it" if file.dialect == "debian" else ""
+            entries = f", {count(self._entries(file, last), 'entry')} with it" if file.dialect == "debian" else ""
             yield self.at_line(
                 file,
                 last,
@@ -53,6 +54,10 @@ class NoFinalNewline(Rule):
                 "end the last line with a newline",
                 evidence=f"the rules of {daemon(file.dialect).title}",
             )
+
+    def _entries(self, file: CrontabFile, last: Line) -> int:
+        """Those that were read, and the last line unless it only sets a variable."""
+        return len(file.entries) + (not is_assignment(last.raw))
 
     def _lacks(self, last: Line) -> bool:
         return not last.raw.endswith(b"\n") and not isinstance(last, Comment | Blank)
