@@ -12,7 +12,7 @@ from cron2queue.crontab.second_readers import REJECTS, SAME, second_readings
 from cron2queue.errors import UsageError
 from cron2queue.generator.crontab_lines import is_moved, moved_line, new_line, observed_line, read_line
 from cron2queue.generator.drafts import CHANGING, Change, Draft, Request
-from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, engine_named
+from cron2queue.generator.engine import CannotConvert, CronCommand, Engine, Move, Workshop, delay_minutes, engine_named
 from cron2queue.generator.fidelity import SPAN, differences, schedules_differ
 from cron2queue.generator.new_crontabs import differ_from_live, mended_lines, sources_and_crontabs
 from cron2queue.generator.rewriting import as_planned, rewrite
@@ -56,6 +56,9 @@ def _differ(move: Move, new: object, request: Request) -> list[object]:
 
 def _prove_target(move: Move, request: Request, engine: Engine) -> None:
     """The starts of a target with a clock of its own are those of cron; equal schedules are looked at once."""
+    if (minutes := delay_minutes(move)) and not engine.draws:
+        said = f"cron starts it up to {minutes} minutes later, by RANDOM_DELAY, and {engine.engine_name()} would not"
+        raise CannotConvert(said, remedy="leave it in cron")
     if getattr(move.entry.schedule, "random", False):
         return
     key = (engine.engine_name(), move.entry.schedule)

@@ -57,6 +57,15 @@ class Move:
         return self.entry.raw if self.broken is None else self.broken
 
 
+def delay_minutes(move: Move) -> int:
+    """Up to how many minutes after its moment this cron starts the job: the RANDOM_DELAY that stands last above it."""
+    if move.file.dialect not in ("cronie", "systemd-cron"):
+        return 0
+    known = [each for each in move.file.assignments if each.name == "RANDOM_DELAY" and each.number < move.entry.number]
+    number = re.match(r"[ \t]*\+?([0-9]{1,9})", known[-1].value if known else "")
+    return int(number[1]) if number and int(number[1]) <= 1440 else 0
+
+
 _VERBS = {Overlap.PARALLEL: "run in parallel"}
 
 
@@ -93,6 +102,8 @@ class Engine(ABC):
     in_cron: ClassVar[bool] = True
     has_workers: ClassVar[bool] = False
     """Whether its jobs stand in the job table and are done by workers."""
+    draws: ClassVar[bool] = False
+    """Whether it can start a job some time after its moment, at random, as cronie does below RANDOM_DELAY."""
     files_of: ClassVar[str] = ""
     """The engine that writes this one's files together with its own; empty when it writes them itself."""
 

@@ -416,3 +416,26 @@ def test_another_time_can_be_planned_whatever_blanks_stand_between_the_fields(
     assert moved.draft.refused == {}
     assert lines(tmp_path)[-1].lstrip().startswith("2-59/5 * * * *")
     assert re.search(r"\broot\b", lines(tmp_path)[-1])
+
+
+DELAYED = b"0 1 * * * root before\nRANDOM_DELAY=30\n0 3 * * * root true\nRANDOM_DELAY=0\n0 5 * * * root after\n"
+QUEUED = dict.fromkeys(("before", "true", "after"), "queue")
+
+
+@pytest.mark.parametrize("dialect", ["cronie", "systemd-cron"])
+def test_a_delay_that_cron_draws_is_drawn_by_a_timer_too(convert: Convert, dialect: str) -> None:
+    prepared = convert(DELAYED, dialect=dialect, engine="systemd", decisions=QUEUED)
+    drawn = {
+        each.path.rpartition("-")[2]: "RandomizedDelaySec=1800s\nFixedRandomDelay=yes" in each.content.decode()
+        for each in prepared.draft.artifacts
+        if each.path.endswith(".timer")
+    }
+    assert drawn == {"before.timer": False, "true.timer": True, "after.timer": False}
+
+
+@pytest.mark.parametrize(("engine", "refused"), [("celery-beat", ["true"]), ("sqlqueue", []), ("guard", [])])
+def test_where_no_delay_can_be_drawn_the_entry_stays(convert: Convert, engine: str, refused: list[str]) -> None:
+    """A line that stays in the crontab stays below its RANDOM_DELAY."""
+    prepared = convert(DELAYED, dialect="cronie", engine=engine, decisions=QUEUED)
+    assert list(prepared.draft.refused) == refused
+    assert all("up to 30 minutes later" in why for why in prepared.draft.refused.values())

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from cron2queue.crontab.schedule import AtReboot, Calendar, Fire
-from cron2queue.generator.engine import CannotConvert, Engine, Move, Workshop
+from cron2queue.generator.engine import CannotConvert, Engine, Move, Workshop, delay_minutes
 from cron2queue.generator.hardening import hardening
 from cron2queue.generator.oncalendar import OnCalendar, fires_of, lines_of
 from cron2queue.generator.shell import NotWritable, unit_assignment, unit_program, unit_word
@@ -103,6 +103,7 @@ class Systemd(Engine):
     """A timer and a service for each entry; the crontab's line goes away."""
 
     in_cron = False
+    draws = True
     overlaps: ClassVar[Mapping[Overlap, str]] = {
         Overlap.SKIP: "",
         Overlap.MERGE: "",
@@ -190,6 +191,6 @@ def _timer(move: Move, workshop: Workshop) -> TimerPage:
         schedule=move.entry.schedule_text,
         lines=tuple(line.text for line in _lines(move, workshop.zone, workshop.at)),
         persistent="no" if settings.missed is Missed.SKIP else "yes",
-        random_seconds=_fixed(schedule)[1] if isinstance(schedule, Calendar) else 0,
+        random_seconds=_fixed(schedule)[1] + delay_minutes(move) * 60 if isinstance(schedule, Calendar) else 0,
         defer=settings.overlap is Overlap.SKIP,
     )
