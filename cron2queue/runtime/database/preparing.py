@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cron2queue.runtime.database.driver import Driver
+from cron2queue.runtime.database.exact import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Prepared:
         return found
 
     def _prepare(self, sql: str) -> str | None:
-        name = f"c2q_{len(self._names)}"
+        name = f"prepared_{digest(sql.encode())[:12].hex()}"  # behind a pooler others use it as well, for the same statement
         try:
             able = self._driver.can_prepare(self._raw)
             if able:

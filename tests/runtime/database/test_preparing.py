@@ -19,13 +19,13 @@ PREPARING = ("mariadb", "postgresql")
 ODD = ("", "a'b\"c", "\\'; --", "%s ? {now} $1", "\0\x1a\n", "Ä😀 ", "\ud800", {"n": [1, None, True, 1.5]}, None, "x" * 200_000)
 PREPARED = {
     "mariadb": "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'",
-    "postgresql": "SELECT name FROM pg_prepared_statements WHERE left(name, 3) = 'c2q'",
+    "postgresql": "SELECT name FROM pg_prepared_statements WHERE left(name, 9) = 'prepared_'",
 }
 KILL = {
     "mariadb": ("SELECT CONNECTION_ID()", "KILL {}"),
     "postgresql": ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})"),
 }
-LOSE = {"mariadb": "DEALLOCATE PREPARE c2q_0", "postgresql": "DEALLOCATE ALL"}
+OTHER = {"mariadb": "'SELECT 1'", "postgresql": "SELECT 1"}
 
 
 class Interrupted(Exception):
@@ -52,6 +52,12 @@ def store(server: Database) -> Store:
 def prepared(store: Store) -> list[Any]:
     """What the server has prepared for the store's connection."""
     return [row for row in store.sessions.read(lambda session: session.rows(PREPARED[_name(store)])) if row[-1] != "0"]
+
+
+def names(store: Store) -> list[str]:
+    """What the store's connection uses, by the names on the server."""
+    known = store.sessions.current()._prepared
+    return [] if known is None else list(known._names.values())
 
 
 def _name(store: Store) -> str:
@@ -114,11 +120,24 @@ def test_a_connection_that_is_killed_loses_no_job_and_doubles_none(server: Datab
 
 def test_what_is_no_longer_prepared_is_sent_as_it_is(server: Database, store: Store) -> None:
     """As behind a pooler, which gives each transaction another connection."""
-    store.sessions.current().run(LOSE[server.name])
+    session = store.sessions.current()
+    for name in names(store):
+        session.run(f"DEALLOCATE PREPARE {name}")
     for _ in range(8):
         store.enqueue(NewJob(kind="mail"))
     assert server.value("SELECT COUNT(*) FROM {jobs}") == 15
     assert not prepared(store)
+
+
+def test_what_another_has_prepared_on_the_connection_is_sent_as_it_is(server: Database, store: Store) -> None:
+    """As behind a pooler, which hands on what others have prepared: the same name is the same statement."""
+    other = server.store()
+    (name,) = names(store)
+    other.sessions.current().run(f"PREPARE {name} {'FROM' if server.name == 'mariadb' else 'AS'} {OTHER[server.name]}")
+    for _ in range(8):
+        other.enqueue(NewJob(kind="mail"))
+    assert names(other) == ([name] if server.name == "mariadb" else [])  # which replaces what has the name
+    assert server.value("SELECT COUNT(*) FROM {jobs}") == 15
 
 
 def test_a_signal_is_heard_while_the_server_keeps_an_enqueue_waiting(server: Database, store: Store) -> None:

@@ -80,7 +80,7 @@ def test_an_enqueue_whose_commit_was_cut_is_one_job_and_acknowledged(server: Dat
 def test_an_enqueue_that_was_prepared_and_cut_is_one_job_and_acknowledged(server: Database, line: Line, after: bool) -> None:
     for _ in range(7):
         line.store.enqueue(NewJob(kind="mail"))
-    line.proxy.cut(b"INSERT INTO" if server.name == "mysql" else b"c2q_0", after=after)
+    line.proxy.cut(b"INSERT INTO" if server.name == "mysql" else b"prepared_", after=after)
     assert not line.store.enqueue(NewJob(kind="mail")).duplicate
     assert line.proxy.cuts == 1
     assert server.value("SELECT COUNT(*) FROM {jobs}") == 8

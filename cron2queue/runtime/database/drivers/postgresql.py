@@ -107,8 +107,8 @@ class PostgresqlDriver(Driver):
         return _Numbers(_answer(raw.pgconn))
 
     def is_unprepared(self, error: BaseException) -> bool:
-        """A pooler has changed the connection, or the tables have changed."""
-        return getattr(error, "sqlstate", None) in ("26000", "0A000")
+        """A pooler has changed the connection, to one that has it not or has it already; or the tables have changed."""
+        return getattr(error, "sqlstate", None) in ("26000", "42P05", "0A000")
 
     def code_of(self, error: BaseException) -> Failure:
         """By SQLSTATE; an operational error without one is a broken connection."""
