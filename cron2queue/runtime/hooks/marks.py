@@ -24,6 +24,18 @@ class Marks:
         update = "UPDATE {marks} SET value = ?, noted_at = {now} WHERE name = ? AND value = ?"
         return self._store.sessions.single(lambda session: session.changed(update, (new, _bytes(name), old))) == 1
 
+    def raised(self, prefix: str) -> list[str]:
+        """The names of marks that begin so and stand at 1."""
+        query = "SELECT name FROM {marks} WHERE name >= ? AND name < ? AND value = 1"
+        begin = _bytes(prefix)
+        rows = self._store.sessions.read(lambda session: session.rows(query, (begin, begin + b"\xff")))
+        return [bytes(row[0]).decode("utf-8", "surrogateescape") for row in rows]
+
+
+def fitted(name: str) -> str:
+    """The name as it is kept: cut to what its column takes."""
+    return _bytes(name).decode("utf-8", "surrogateescape")
+
 
 def _bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")[:255]

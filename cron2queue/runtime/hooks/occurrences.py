@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from cron2queue.runtime.database.instants import from_micros, to_micros
 from cron2queue.runtime.health import Judgement, Level
 from cron2queue.runtime.hooks.hook import Event, Hook, Occasion
-from cron2queue.runtime.hooks.marks import Marks
+from cron2queue.runtime.hooks.marks import Marks, fitted
 from cron2queue.runtime.jobs import ENDED, JobState
 from cron2queue.runtime.sight.dead import folded
 from cron2queue.runtime.sight.inspection import Inspection
@@ -20,7 +20,7 @@ from cron2queue.runtime.sight.views import JobView, MissedTick, StatusView
 
 SETTLING = timedelta(seconds=2)  # transactions that commit late must not be passed by
 EXAMPLES = 5
-OVER_LIMIT = frozenset({"oldest-age", "depth", "refused", "no-worker", "unclaimed-kind"})
+OVER_LIMIT = frozenset({"oldest-age", "depth", "refused", "no-worker", "no-relay", "unclaimed-kind"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Occurrences:
                 yield from self._missed(tick, status)
 
     def _mark(self, *words: str) -> str:
-        return ":".join(("hook", self.hook.name, *words))
+        return fitted(":".join(("hook", self.hook.name, *words)))
 
     def _claimed(self, name: str, old: int | None, new: int) -> Callable[[], object] | None:
         """Move the mark; how to move it back, or None when another was faster."""
@@ -96,31 +96,34 @@ class Occurrences:
                 )
 
     def _over_limit(self, status: StatusView, judgements: Sequence[Judgement]) -> Iterator[News]:
-        """On the change from well to not well; the change back only sets the mark."""
-        bad = {
-            (each.check, each.subject): each for each in judgements if each.check in OVER_LIMIT and each.level is Level.CRITICAL
-        }
-        for queue in status.queues:
-            for check in sorted(OVER_LIMIT - {"unclaimed-kind"}):
-                yield from self._changed(check, queue.queue, bad.get((check, queue.queue)), status)
-        for kind in status.unclaimed:
-            yield from self._changed("unclaimed-kind", kind.kind, bad.get(("unclaimed-kind", kind.kind)), status)
+        """On the change from well to not well; the change back only sets the mark, also of what is not seen any more."""
+        found = [each for each in judgements if each.check in OVER_LIMIT and each.level is Level.CRITICAL]
+        bad = {self._mark(each.check, each.subject): each for each in found}
+        for name in self._standing():
+            if name not in bad:
+                self.marks.move(name, 1, 0)
+        for name, judgement in bad.items():
+            yield from self._begun(name, judgement, status)
 
-    def _changed(self, check: str, subject: str, now_bad: Judgement | None, status: StatusView) -> Iterator[News]:
-        name = self._mark(check, subject)
-        old, new = self.marks.read(name), int(now_bad is not None)
-        if (old or 0) == new:
+    def _standing(self) -> list[str]:
+        """The marks of what this hook was told of, and has not heard the end of."""
+        prefix = self._mark("")
+        return [name for name in self.marks.raised(prefix) if name.removeprefix(prefix).partition(":")[0] in OVER_LIMIT]
+
+    def _begun(self, name: str, judgement: Judgement, status: StatusView) -> Iterator[News]:
+        old = self.marks.read(name)
+        take_back = None if old == 1 else self._claimed(name, old, 1)
+        if take_back is None:
             return
-        take_back = self._claimed(name, old, new)
-        if take_back is None or now_bad is None:
-            return
+        queues = {each.kind: each.queue for each in status.unclaimed} if judgement.check == "unclaimed-kind" else {}
         event = Event(
             occasion=Occasion.OVER_LIMIT,
-            subject=subject,
-            text=now_bad.text,
+            subject=judgement.subject,
+            text=judgement.text,
             at=status.at.isoformat(),
-            queue=subject,
-            remedy=now_bad.remedy,
+            queue=queues.get(judgement.subject, judgement.subject),
+            kind=judgement.subject if queues else None,
+            remedy=judgement.remedy,
         )
         yield News(event=event, take_back=take_back)
 

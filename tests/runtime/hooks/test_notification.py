@@ -50,6 +50,9 @@ class Listener:
         return [f"{event.occasion} {event.subject}: {event.text}" for event in self.heard[before:]]
 
 
+NOBODY = "over-limit rare: 1 ready, and no worker is alive for this queue"
+
+
 @pytest.fixture(params=("sqlite", "postgresql"))
 def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
     """On a file and on a server; the marks, which decide who tells, are tested on every database below."""
@@ -136,6 +139,30 @@ def test_a_queue_over_its_limit_is_told_at_the_change_and_again_after_it_was_wel
     assert listener.round() == []
     accept(store, 2)
     assert listener.round() == ["over-limit default: 2 jobs wait, limit 2"]
+
+
+def test_what_is_well_again_is_told_again_also_when_nothing_is_seen_of_it_in_between(listener: Listener) -> None:
+    """A kind that somebody knows now, and a queue of which no job is left, are in no look any more."""
+    store = listener.database.store()
+    accept(store, 1, kind="new-kind")
+    accept(store, 1, queue="rare", key="a")
+    news = ["over-limit new-kind: 1 ready in queue default, and no living worker knows the kind", NOBODY]
+    assert sorted(listener.round()) == sorted(news)
+    told = {event.subject: (event.queue, event.kind) for event in listener.heard}
+    assert told == {"new-kind": ("default", "new-kind"), "rare": ("rare", None)}
+    listener.database.change("DELETE FROM {jobs}")
+    assert listener.round() == []
+    accept(store, 1, kind="new-kind")
+    accept(store, 1, queue="rare", key="a")
+    assert sorted(listener.round()) == sorted(news)
+    assert listener.round() == []
+
+
+def test_of_two_hooks_each_keeps_its_own_marks_whatever_their_names(listener: Listener) -> None:
+    listener.hooks = [Hook(name=name, command=("page",)) for name in ("a", "a:b", "ä" * 50)]
+    accept(listener.database.store(), 1, queue="rare", key="a")
+    assert listener.round() == [NOBODY] * 3
+    assert listener.round() == []
 
 
 def test_a_missed_tick_is_told_once_for_each_absence(listener: Listener) -> None:
