@@ -38,6 +38,7 @@ class Request(Record):
     logs: list[str] | None
     journal: str | None
     observations: Path | None
+    nothing_to_do: list[str] | None
     timezone: str | None
     at: str | None
     format: str
@@ -125,7 +126,7 @@ def _judged(request: Request, sources: Sources) -> Audit:
 
     zone = zone_for(request.timezone or _zone_of_plan(request.root), root=request.root)
     at = moment(request.at, zone)
-    book = book_of(request, sources.files, zone, at)
+    book = book_of(request, sources.files, zone, at, nothing_to_do=request.nothing_to_do or ())
     asked = {
         "at": at,
         "zone": zone,

@@ -40,6 +40,7 @@ class Request:
     logs: list[str] | None
     journal: str | None
     observations: Path | None
+    nothing_to_do: list[str] | None
     timezone: str | None
     at: str | None
     project: Mapping[str, Any]
@@ -187,7 +188,8 @@ def _judged(
     from cron2queue.cli.remarks import tell_useless_evidence
 
     files = [each.file for each in found]
-    book, host = book_of(request, files, zone, at), facts_of_host(files, request.root)
+    book = book_of(request, files, zone, at, nothing_to_do=request.nothing_to_do or ())
+    host = facts_of_host(files, request.root)
     tell_useless_evidence(book, asked=bool(request.logs or request.journal or request.observations))
     known = _declarations(before)
     judged = audit(files, book, at=at, zone=zone, answers=known, host=host)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from cron2queue.errors import UsageError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,17 +34,30 @@ class Given(Protocol):
         """What observe has recorded."""
 
 
+def checked_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Further regular expressions for output that says there was nothing to do; UsageError for what is none."""
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as wrong:
+            remedy = "put a backslash before signs like ( [ * +"
+            raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}", remedy=remedy) from wrong
+    return tuple(patterns)
+
+
 def book_of(
     given: Given,
     files: Sequence[CrontabFile],
     zone: ZoneInfo,
     at: datetime,
     listen: Callable[[Run], None] | None = None,
+    nothing_to_do: Sequence[str] = (),
 ) -> EvidenceBook:
     """What was measured; a bar is drawn on a terminal meanwhile. Without any evidence its readers are not even loaded.
 
-    `listen` is called with each run as it is found.
+    `listen` is called with each run as it is found. `nothing_to_do`: see `checked_patterns`.
     """
+    checked_patterns(nothing_to_do)
     from cron2queue.evidence.book import EvidenceBook
 
     if not (given.logs or given.journal or given.observations):
@@ -60,6 +76,7 @@ def book_of(
             at=at,
             progress=bar,
             listen=listen,
+            nothing_to_do=nothing_to_do,
         )
     finally:
         bar.close()

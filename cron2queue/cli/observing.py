@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cron2queue.cli.evidence import checked_patterns
 from cron2queue.cli.trouble import say
 from cron2queue.errors import InputError, UsageError
 
@@ -27,19 +28,8 @@ def run(
 
     if (shell is None) == (not words):
         raise UsageError("there is nothing to run", remedy="write the command after --, or its text after --shell")
-    _check(patterns)
+    checked_patterns(patterns)
     leave(observe(order_for(words, shell=shell, path=observations, entry=entry, patterns=patterns)))
-
-
-def _check(patterns: Sequence[str]) -> None:
-    import re
-
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as wrong:
-            remedy = "put a backslash before signs like ( [ * +"
-            raise UsageError(f"--nothing-to-do {pattern!r} is no regular expression: {wrong}", remedy=remedy) from wrong
 
 
 def wrap(sources: Sequence[str], recorder: str, *, dialect: str, kind: str, user: str | None) -> None:
@@ -95,7 +85,7 @@ def wrapper(observations: Path | None, patterns: Sequence[str], *, entry: str | 
     """The recorder's words in a crontab, with the whole path of this Python: cron's own PATH seldom has it."""
     if entry is not None or shell is not None:
         raise UsageError("--entry and --shell belong to one run", remedy="leave them out: --wrap writes them for each entry")
-    _check(patterns)
+    checked_patterns(patterns)
     options = [("--observations", str(observations.absolute()))] if observations is not None else []
     options += [("--nothing-to-do", pattern) for pattern in patterns]
     for name, value in options:

@@ -19,6 +19,10 @@ Logs = Annotated[
 Journal = Annotated[
     str | None, typer.Option("--journal", help="journalctl -o json output: a file, or 'live' to ask journalctl.")
 ]
+NothingToDo = Annotated[
+    list[str] | None,
+    typer.Option("--nothing-to-do", metavar="REGEX", help="Output that says there was nothing to do; repeatable."),
+]
 Observations = Annotated[Path | None, typer.Option("--observations", help="What `cron2queue observe` recorded.")]
 Timezone = Annotated[str | None, typer.Option("--timezone", "--tz", help="Zone of the cron daemon, e.g. Europe/Berlin.")]
 At = Annotated[str | None, typer.Option("--at", help="The 'now' of the report, ISO 8601.")]

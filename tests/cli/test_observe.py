@@ -1,5 +1,6 @@
 """`cron2queue observe` on the command line."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +111,27 @@ def test_an_entry_whose_user_cannot_start_this_python_stays_as_it_is_and_is_told
     assert all(b"cron2queue observe" in line for line in others)
     assert done.left == (f"{file.path}:1: nobody cannot run {python}: install cron2queue where all can",)
     assert wrap(file, entry_ids([file]), obstacle=unreachable(Path("/bin/sh"))).left == ()
+
+
+def test_words_for_nothing_to_do_are_looked_for_in_logs_that_hold_output(tmp_path: Path) -> None:
+    (tmp_path / "crontab").write_text("* * * * * root poll\n")
+    lines = [
+        f"Nov 30 11:{minute:02}:01 db1 CROND[{400 + 10 * minute + child}]: (root) {said}\n"
+        for minute in range(40)
+        for child, said in ((1, "CMD (poll)"), (0, "CMDOUT (keine Arbeit)"), (0, "CMDEND (poll)"))
+    ]
+    (tmp_path / "cron").write_text("".join(lines))
+    words = ["audit", "crontab", "--kind", "system", "--dialect", "cronie", "--logs", "cron", "--timezone", "UTC"]
+    words += ["--at", "2026-12-01T00:00:00Z", "--format", "json", "--fail-on", "never"]
+
+    def audited(*more: str) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(
+            [sys.executable, "-m", "cron2queue", *words, *more], capture_output=True, cwd=tmp_path, timeout=60
+        )
+
+    shares = [
+        json.loads(audited(*more).stdout)["entries"][0]["evidence"]["empty_share"]
+        for more in ((), ("--nothing-to-do", "keine ARBEIT"))
+    ]
+    assert shares == [None, 1.0]
+    assert audited("--nothing-to-do", "(").returncode == 2

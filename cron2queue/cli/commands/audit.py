@@ -16,6 +16,7 @@ def run(
     logs: given.Logs = None,
     journal: given.Journal = None,
     observations: given.Observations = None,
+    nothing_to_do: given.NothingToDo = None,
     timezone: given.Timezone = None,
     at: given.At = None,
     format: given.AuditFormat = "terminal",

@@ -34,6 +34,7 @@ def run(
     logs: options.Logs = None,
     journal: options.Journal = None,
     observations: options.Observations = None,
+    nothing_to_do: options.NothingToDo = None,
     timezone: options.Timezone = None,
     at: options.At = None,
     language: LanguageOption = None,

@@ -12,10 +12,6 @@ CONTEXT_SETTINGS = {"allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="-- COMMAND ... | --wrap [SOURCE|-]", help="What to run or wrap.")]
 Shell = Annotated[str | None, typer.Option("--shell", metavar="TEXT", help="Run TEXT by $SHELL -c, as cron does.")]
 Entry = Annotated[str | None, typer.Option("--entry", metavar="ID", help="The entry whose run it is, as audit shows it.")]
-Patterns = Annotated[
-    list[str] | None,
-    typer.Option("--nothing-to-do", metavar="REGEX", help="Output that says there was nothing to do; repeatable."),
-]
 Wrap = Annotated[bool, typer.Option("--wrap", help="Print the crontab with every entry wrapped; change nothing.")]
 
 
@@ -24,7 +20,7 @@ def run(
     observations: given.Observations = None,
     entry: Entry = None,
     shell: Shell = None,
-    nothing_to_do: Patterns = None,
+    nothing_to_do: given.NothingToDo = None,
     wrap: Wrap = False,
     dialect: given.Dialect = "auto",
     kind: given.KindOption = "auto",
