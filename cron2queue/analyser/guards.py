@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cron2queue.analyser.commands import read_command
 from cron2queue.analyser.comments import duration
-from cron2queue.analyser.invocations import LOCKS, Invocation, invocations, main_invocation
+from cron2queue.analyser.invocations import LOCKS, Invocation, Wrapper, invocations, main_invocation
 from cron2queue.expressions import regex
 
 _WORD = regex(
@@ -35,12 +35,28 @@ def locks_of(command: str) -> tuple[Lock, ...]:
         for wrapper in each.wrappers:
             if wrapper.program in LOCKS and not any(lock.invocation is each for lock in found):
                 positional = wrapper.positional
-                skips = wrapper.program.startswith("run-") or wrapper.has("-n", "--nb", "--nonblock", "--nonblocking", "-N")
-                waits = wrapper.has("-w", "--wait", "--timeout")
-                found.append(Lock(wrapper.program, positional[0] if positional else None, skips or waits, each))
+                found.append(Lock(wrapper.program, positional[0] if positional else None, _gives_up(wrapper), each))
         if each.program == "flock" and any(word.isdigit() for word in each.words):
             found.append(Lock("flock", _descriptor_file(command, each), _skips(each.words), each))
     return tuple(found)
+
+
+def _gives_up(wrapper: Wrapper) -> bool:
+    """Whether a start that finds the lock taken ends, at once or after some seconds, by the tool's own manual."""
+    match wrapper.program:
+        case "flock":
+            return wrapper.has("-n", "--nb", "--nonblock", "--nonblocking", "-w", "--wait", "--timeout")
+        case "setlock":
+            return wrapper.has("-n")
+        case "lockf":
+            return wrapper.has("-t")
+        case "lckdo":
+            return not wrapper.has("-w")
+        case "lockrun":
+            return not wrapper.has("-W", "--wait")
+        case "with-lock-ex":
+            return not wrapper.has("-w")
+    return True
 
 
 def _skips(words: tuple[str, ...]) -> bool:

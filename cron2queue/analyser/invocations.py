@@ -60,6 +60,7 @@ WRAPPERS: dict[str, Spec] = {
     "run-this-one": _spec(),
     "setlock": _spec("", 1),
     "lckdo": _spec("-W -E", 1),
+    "lockf": _spec("-t", 1),
     "lockrun": _spec("-L --lockfile -w --maxtime"),
     "with-lock-ex": _spec("", 1),
     "solo": _spec(),
@@ -79,7 +80,7 @@ _CONTAINER = {
     ("docker", "compose"): _spec("-f --file -p --project-name -u --user -w --workdir -e --env", 2),
     ("docker-compose", "exec"): _spec("-u --user -w --workdir -e --env", 1),
 }
-LOCKS = frozenset({"flock", "setlock", "lckdo", "lockrun", "with-lock-ex", "run-one", "run-this-one"})
+LOCKS = frozenset({"flock", "setlock", "lckdo", "lockf", "lockrun", "with-lock-ex", "run-one", "run-this-one"})
 
 
 class Wrapper(NamedTuple):

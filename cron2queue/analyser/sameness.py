@@ -10,7 +10,7 @@ _SETTING_OUT = frozenset({"export", "umask", "set", "ulimit"})
 # Wrappers that change how, and not what, is run.
 _TRANSPARENT_NAMES = """
     flock timeout nice ionice chrt taskset nohup setsid time exec command chronic cronic unbuffer stdbuf systemd-cat
-    systemd-inhibit run-one run-this-one setlock lckdo lockrun with-lock-ex cronitor sh bash dash softlimit
+    systemd-inhibit run-one run-this-one setlock lckdo lockf lockrun with-lock-ex cronitor sh bash dash softlimit
 """
 _TRANSPARENT = frozenset(_TRANSPARENT_NAMES.split())
 _STANDARD_FOLDERS = ("/usr/bin/", "/bin/", "/usr/local/bin/", "/usr/sbin/", "/sbin/")

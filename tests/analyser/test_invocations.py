@@ -59,6 +59,16 @@ def test_shells_inside_shells_end_somewhere() -> None:
         ("(flock 9; x) 9>/run/l", "/run/l", False),
         ("run-one x", None, True),
         ("setlock -n /run/l x", "/run/l", True),
+        ("setlock /run/l x", "/run/l", False),
+        ("lockf -s -t 0 /run/l x", "/run/l", True),
+        ("lockf -k /run/l x", "/run/l", False),
+        ("lckdo /run/l x", "/run/l", True),
+        ("lckdo -W 9 /run/l x", "/run/l", True),
+        ("lckdo -w /run/l x", "/run/l", False),
+        ("lockrun --lockfile=/run/l -- x", None, True),
+        ("lockrun --lockfile=/run/l --wait -- x", None, False),
+        ("with-lock-ex -q /run/l x", "/run/l", True),
+        ("with-lock-ex -w /run/l x", "/run/l", False),
     ],
 )
 def test_a_lock_tells_its_file_and_whether_a_second_start_ends(command: str, file: str | None, skips: bool) -> None:
