@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cron2queue import __version__
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from cron2queue.analyser.finding import Finding
     from cron2queue.analyser.verdicts import Verdict
     from cron2queue.crontab.lines import CrontabFile
+    from cron2queue.crontab.schedule import Schedule
     from cron2queue.evidence.book import EvidenceBook
     from cron2queue.evidence.statistics import Evidence
 
 SCHEMA = 1
+_MOST_LINES = 1 << 32  # more than any file holds
 
 Document = dict[str, Any]
 
@@ -50,8 +53,9 @@ def document(audit: Audit) -> Document:
 
 
 def _in_reading_order(audit: Audit) -> list[Verdict]:
-    order = {file.path: position for position, file in enumerate(audit.files)}
-    return sorted(audit.verdicts, key=lambda verdict: (order.get(verdict.path, len(order)), verdict.entry.number))
+    order = {file.path: position * _MOST_LINES for position, file in enumerate(audit.files)}
+    last = len(audit.files) * _MOST_LINES
+    return sorted(audit.verdicts, key=lambda verdict: order.get(verdict.path, last) + verdict.entry.number)
 
 
 def _source(file: CrontabFile) -> Document:
@@ -88,7 +92,7 @@ def _entry(audit: Audit, verdict: Verdict) -> Document:
         "line": entry.number,
         "name": shown(verdict.name),
         "schedule": shown(entry.schedule_text),
-        "description": shown(describe(entry.schedule)),
+        "description": _described(entry.schedule),
         "user": None if entry.user is None else shown(entry.user),
         "command": shown(entry.command),
         "runs_per_day": round(runs_per_day(verdict), 6),
@@ -101,6 +105,11 @@ def _entry(audit: Audit, verdict: Verdict) -> Document:
         "because": shown(verdict.because),
         "order": verdict.order,
     }
+
+
+@lru_cache(maxsize=16384)
+def _described(schedule: Schedule) -> str:
+    return shown(describe(schedule))
 
 
 def _evidence(evidence: Evidence) -> Document:

@@ -52,8 +52,12 @@ class _Writer:
     def _whole(self, value: object, lead: str) -> str:
         if isinstance(value, str):
             return self._text(value)
+        if value is None:
+            return "null"
+        if type(value) is int:
+            return str(value)
         if not value or not isinstance(value, dict | list):
-            return dumps(value, allow_nan=False)
+            return dumps(value, allow_nan=False)  # makes an encoder each time: what comes often is written above
         inner = lead + "  "
         if isinstance(value, dict):
             parts = [f"{self._text(name)}: {self._whole(each, inner)}" for name, each in value.items()]
