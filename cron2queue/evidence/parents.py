@@ -15,7 +15,7 @@ _FAR = 1_000  # processes that never begin between them
 _FIRST = 300  # the lowest number when they begin anew
 _HERD = 10.0  # seconds at most from a parent's start to that of its child
 _ONE_MINUTE = 55.0
-_LAP = 3_600.0  # seconds in which the numbers hardly come round
+LAP = 3_600.0  # seconds in which the numbers hardly come round
 
 
 class Start(Protocol):
@@ -38,10 +38,15 @@ class Floor:
     def __init__(self) -> None:
         self._recent: deque[tuple[float, int]] = deque()
         self._at, self._pid = 0.0, 0
+        self._last = 0
+        self.laps = 0
+        """How often the numbers came round, as far as it is seen."""
 
     def below(self, at: float, pid: int) -> int:
         """What the parent of this start must be above; 0 where that is not known."""
         recent = self._recent
+        self.laps += self._last - pid > WRAP
+        self._last = pid
         while recent and recent[0][0] < at - _ONE_MINUTE:
             self._at, before = recent.popleft()
             if before > self._pid or self._pid - before > WRAP:
@@ -50,7 +55,7 @@ class Floor:
             recent.clear()
             self._pid = 0
         recent.append((at, pid))
-        return self._pid if at - self._at < _LAP else 0
+        return self._pid if at - self._at < LAP else 0
 
 
 StartT = TypeVar("StartT", bound=Start)
@@ -87,4 +92,4 @@ def _between(parent: int, child: int) -> int:
 
 def rivals(fits: Iterable[Start], own: Start, parent: int) -> list[float]:
     """When those began which may be meant as well as the likeliest, itself included."""
-    return [each.at for each in fits if not parent or not _HERD < abs(each.at - own.at) < _LAP]
+    return [each.at for each in fits if not parent or not _HERD < abs(each.at - own.at) < LAP]

@@ -18,6 +18,7 @@ class Started:
         "dropped",
         "floor",
         "held",
+        "lap",
         "met",
         "met_at_start",
         "met_by",
@@ -35,7 +36,7 @@ class Started:
         self.pid = pid
         self.child = child
         self.place = place
-        self.floor = 0
+        self.floor = self.lap = 0
         self.tally: object = None
         self.done = self.doubtful = self.met = self.met_at_start = False
         self.held = self.dropped = False

@@ -8,7 +8,7 @@ from math import inf
 
 from cron2queue.evidence.batch import Batch
 from cron2queue.evidence.log_format import Ending, Event, Subject
-from cron2queue.evidence.parents import SAME, Floor, fitting, rivals
+from cron2queue.evidence.parents import LAP, SAME, Floor, fitting, rivals
 from cron2queue.evidence.runs import Pairing
 from cron2queue.evidence.starts import Found, Started
 
@@ -27,6 +27,8 @@ class TextPairing:
         self._sources: set[str] = set()
         """Those that have logged an end by its text, so that a run without an end was cut off."""
         self._floor = Floor()
+        self._lacks_starts = False
+        """An end was seen of a run whose start was not: messages were lost."""
 
     def __iter__(self) -> Iterator[Started]:
         """All that are alive."""
@@ -36,6 +38,7 @@ class TextPairing:
         """A start, which waits for its end where anybody wants to know it."""
         self._log_begins = min(self._log_begins, start.at)
         start.floor = self._floor.below(start.at, start.pid)
+        start.lap = self._floor.laps
         if wanted:
             self._queue(start)
 
@@ -84,6 +87,8 @@ class TextPairing:
         fits = self._fitting(event)
         if fits:
             self._end_first(fits, event, ending(event, 0))
+        elif event.at > self._log_begins + LAP:
+            self._lacks_starts = True
 
     def _fitting(self, event: Event) -> list[Started]:
         """The live starts that this end may belong to, likeliest first."""
@@ -108,12 +113,13 @@ class TextPairing:
         times = rivals(fits, own, event.pid)
         earliest, latest = min(times), max(times)
         own.done = True
+        came_round = self._lacks_starts and own.lap != self._floor.laps
         if event.at < own.at - _CLOCK_STEP:
             self._found.cut(own)
-        elif latest - earliest < SAME:
+        elif latest - earliest < SAME and not came_round:
             self._found.ended(own, event.at, ending, Pairing.GOOD)
         else:
-            self._found.bounded(own, max(0.0, event.at - latest), event.at - earliest, ending)
+            self._found.bounded(own, 0.0 if came_round else max(0.0, event.at - latest), event.at - earliest, ending)
         for later in fits[1:]:
             later.met_at_start = later.met_at_start or later.at >= own.at
 

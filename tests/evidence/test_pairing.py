@@ -98,6 +98,17 @@ def test_two_runs_of_which_an_end_and_a_start_are_missing_are_not_one(tmp_path: 
     assert [run.seconds for run in runs] == [2] * 20 + [None] + [2] * 38
 
 
+def test_where_starts_are_missing_an_end_after_the_numbers_came_round_gives_a_limit_only(tmp_path: Path) -> None:
+    """It may be that of a run whose start is missing, and whose parent has a number in the same place."""
+    text = cronie(("09:00:00", "CMD", 20_000, "other"), ("09:05:00", "CMD", 20_101, "job"))
+    orphan = cronie(("10:30:00", "CMDEND", 25_000, "other"))
+    later = cronie(("11:00:00", "CMD", 500, "other"), ("11:05:00", "CMDEND", 20_100, "job"))
+    (run,) = (each for each in look_at(tmp_path, text + later)[1] if each.command == "job")
+    assert run.seconds == 7_200
+    (run,) = (each for each in look_at(tmp_path, text + orphan + later)[1] if each.command == "job")
+    assert (run.seconds, run.at_least, run.at_most, run.pairing) == (None, 0, 7_200, Pairing.AMBIGUOUS)
+
+
 def test_a_long_run_among_many_short_ones_of_the_same_command_keeps_its_end(tmp_path: Path) -> None:
     """It is no less alive for the many that began and ended after it."""
     text = cronie(("09:00:00", "CMD", 101, "poll"))
