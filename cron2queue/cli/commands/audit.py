@@ -1,5 +1,7 @@
 """`cron2queue audit`: read crontabs and their logs, and say what is broken, what to queue and what to leave alone."""
 
+from typing import Any
+
 import typer
 
 from cron2queue.cli import options as given
@@ -44,7 +46,10 @@ def run(
       cron2queue audit crontab --logs /var/log/syslog --also html=report.html
       cron2queue audit web1/etc/crontab web2/etc/crontab    hosts, by folder
     """
-    request = locals()
+    raise typer.Exit(_perform(locals()))
+
+
+def _perform(options: dict[str, Any]) -> int:
     from cron2queue.cli.auditing import Request, perform
 
-    raise typer.Exit(perform(Request(**request)))
+    return perform(Request(**options))
