@@ -106,6 +106,8 @@ class _Reader:
         self.unreadable: list[Unreadable] = []
         self.skipped: list[str] = []
         self.closed: list[Unreadable] = []
+        self.paths: set[Path] = set()
+        self.repeated = 0
 
     def run(self, sources: Sequence[str]) -> None:
         if not sources:
@@ -115,12 +117,12 @@ class _Reader:
 
     def _told(self, source: str, read: Callable[[], None]) -> None:
         """Read it, and tell what cannot be read; a source that has nothing to read is such a one too."""
-        before = len(self.files), len(self.unreadable)
+        before = len(self.files), len(self.unreadable), self.repeated
         try:
             read()
         except NotRead as failed:
             self.unreadable.append(failed.told)
-        if before == (len(self.files), len(self.unreadable)):
+        if before == (len(self.files), len(self.unreadable), self.repeated):
             remedy = "name a crontab file, or a folder like /etc/cron.d that holds some"
             self.unreadable.append(Unreadable(source, "no crontab was found there", remedy))
 
@@ -150,8 +152,15 @@ class _Reader:
                 self.unreadable.append(failed.told)
 
     def _file(self, path: Path, *, of_folder: bool = False, target: Path | None = None) -> None:
-        """`target` is where its links lead to inside a tree: the daemon goes by the place and the name of the link."""
+        """`target` is where its links lead to inside a tree: the daemon goes by the place and the name of the link.
+
+        What was named twice, or by itself and with its folder, is read once: it is no second crontab.
+        """
         self.progress(len(self.files), 0)
+        if (absolute := _absolute(path)) in self.paths:
+            self.repeated += 1
+            return
+        self.paths.add(absolute)
         target = target or path
         if path.name == "anacrontab":
             self._anacrontab(path, target)

@@ -111,6 +111,13 @@ def test_one_unreadable_source_does_not_hide_the_others(tmp_path: Path) -> None:
     assert len(found.files) == len(found.unreadable) == 1
 
 
+def test_what_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    path, other = write(tmp_path / "a"), write(tmp_path / "b", OWN)
+    found = read([str(path), f"{tmp_path}/./a", str(tmp_path), str(tmp_path / "none"), str(tmp_path / "none"), str(tmp_path)])
+    assert [file.path for file in found.files] == [str(path), str(other)]
+    assert [each.path for each in found.unreadable] == [str(tmp_path / "none")]
+
+
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     huge = tmp_path / "huge"
     with huge.open("wb") as stream:
