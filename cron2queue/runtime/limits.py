@@ -92,6 +92,10 @@ def turn_of(ordering_key: str) -> bytes:
     return digest(b"order", to_bytes(ordering_key))
 
 
+SCHEMA: Final = 1  # the latest step of the migrations of this release
+_VERSION: Final = "SELECT version, (SELECT MAX(needs) FROM {migrations}) FROM {controls} WHERE id = 1"
+
+
 class Stale(Exception):
     """The snapshot of pauses and limits is older than the database's: read it again, then run the unit again."""
 
@@ -103,8 +107,15 @@ def compare(session: Session, controls: Controls) -> None:
 
 
 def load(session: Session) -> Controls:
-    """Read all pauses and limits. The count is read first: a change in between makes the snapshot old, never wrong."""
-    version = session.value("SELECT version FROM {controls} WHERE id = 1")
+    """Read all pauses and limits. The count is read first: a change in between makes the snapshot old, never wrong.
+
+    Raises SchemaMismatch for tables that have left this release behind: producers come here too, and look nowhere else.
+    """
+    version, needs = session.row(_VERSION) or (None, None)
+    if needs is not None and int(needs) > SCHEMA:
+        from cron2queue.runtime.trouble import NEWER, SchemaMismatch
+
+        raise SchemaMismatch(f"the tables need a newer release than this, which knows step {SCHEMA}", remedy=NEWER)
     queues = session.rows("SELECT name, paused_at, concurrency, depth_limit, age_limit FROM {queues}")
     rows = session.rows("SELECT scope, name, concurrency, rate, burst, paused_until, {now} FROM {limits}")
     limits = [row for row in rows if any((row[2] is not None, row[3] is not None, _pause_left(row) > 0))]

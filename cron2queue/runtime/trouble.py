@@ -2,6 +2,8 @@
 
 from cron2queue.errors import Cron2QueueError, DatabaseUnavailable, Refused, TryAgain, UsageError
 
+NEWER = "upgrade cron2queue here, or take the step back with the newer release"
+
 
 class JobRefused(UsageError):
     """The job cannot be stored as it stands: a name, a size, a depth or an encoding is out of bounds."""

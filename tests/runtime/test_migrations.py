@@ -14,6 +14,7 @@ from sqlalchemy import MetaData, create_engine, inspect
 
 from cron2queue.runtime import migrations
 from cron2queue.runtime.jobs import NewJob
+from cron2queue.runtime.limits import SCHEMA
 from cron2queue.runtime.migrations import LATEST, STEPS
 from cron2queue.runtime.store import Store
 from cron2queue.runtime.tables import tables
@@ -191,6 +192,17 @@ def test_a_newer_schema_is_worked_with_until_it_says_that_it_needs_a_newer_relea
     database.change(insert, (LATEST + 2, "contracts", LATEST + 1))
     with pytest.raises(SchemaMismatch, match="newer release"):
         store.require_schema()
+    for work in (
+        lambda new: new.enqueue(NewJob(kind="k")),
+        lambda new: new.claim("default", kinds=("k",), limit=1, worker="w"),
+    ):
+        with pytest.raises(SchemaMismatch, match="newer release"):
+            work(database.store())
+    assert database.value("SELECT COUNT(*) FROM {jobs} WHERE state = 'ready'") == 1
+
+
+def test_what_producers_compare_the_schema_with_is_the_latest_step() -> None:
+    assert SCHEMA == LATEST
 
 
 def test_columns_that_a_newer_release_has_added_do_not_disturb_this_one(unmigrated_database: Database) -> None:

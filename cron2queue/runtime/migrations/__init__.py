@@ -14,7 +14,7 @@ from typing import Any, Final
 from cron2queue.runtime.database.driver import Failure
 from cron2queue.runtime.database.prefix import PREFIX
 from cron2queue.runtime.database.session import Session, Sessions, told
-from cron2queue.runtime.trouble import DatabaseBusy, SchemaMismatch, UnsafeDatabase
+from cron2queue.runtime.trouble import NEWER, DatabaseBusy, SchemaMismatch, UnsafeDatabase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def require(sessions: Sessions, prefix: str) -> None:
     if needs > LATEST:
         raise SchemaMismatch(
             f"the tables {prefix}* are at step {max(applied)}, which needs a newer release than this (it knows {LATEST} steps)",
-            remedy="upgrade cron2queue here, or take the step back with the newer release",
+            remedy=NEWER,
         )
 
 
