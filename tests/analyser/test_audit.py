@@ -131,6 +131,19 @@ def test_an_unknown_code_is_a_usage_error_with_the_nearest_name() -> None:
     assert "unescaped-percent" in str(caught.value.remedy)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "second", "one_timer"),
+    [
+        ("systemd-cron", "@daily root /opt/a.sh\n", True),
+        ("systemd-cron", "0 0 * * * root /opt/a.sh\n", False),
+        ("cronie", "@daily root /opt/a.sh\n", False),
+    ],
+)
+def test_two_lines_that_may_be_one_timer_are_not_said_to_run_twice(dialect: str, second: str, one_timer: bool) -> None:
+    (found,) = standing(judged(crontab("@daily root /opt/a.sh\n" + second, dialect=dialect)), "C2Q502")
+    assert "run side by side" in found.message and ("one timer" in found.message) is one_timer
+
+
 def test_files_of_several_hosts_are_judged_apart() -> None:
     line = "0 0 * * * root /opt/backup.sh > /dev/null\n"
     web1, web2 = crontab(line, path="web1/etc/crontab"), crontab(line, path="web2/etc/crontab")

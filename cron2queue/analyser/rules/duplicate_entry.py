@@ -62,6 +62,8 @@ class DuplicateEntry(Rule):
     def _double(self, subject: Subject, file: CrontabFile, entry: Entry, other: CrontabFile, first: Entry) -> Finding:
         where = f"line {first.number}" + (f" of {other.path}" if other.path != file.path else "")
         both = "the lock lets only one of them run" if holds_lock(entry.command) else "both copies run side by side"
+        if file is other and _may_share_a_timer(file, entry, first):
+            both = f"{both}, or are one timer where they are persistent, since its name says only what the line says"
         if not (file.loaded and other.loaded):
             both += " as soon as cron reads both"
         return self.at_entry(
@@ -73,3 +75,8 @@ class DuplicateEntry(Rule):
             evidence=f"{entry.schedule_text} and {first.schedule_text} name the same moments",
             related=(Place(path=other.path, line=first.number),),
         )
+
+
+def _may_share_a_timer(file: CrontabFile, entry: Entry, first: Entry) -> bool:
+    """systemd-cron numbers the timers of a file, but names a persistent one by a digest of its schedule and command."""
+    return file.dialect == "systemd-cron" and (entry.schedule_text, entry.command) == (first.schedule_text, first.command)
