@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from cron2queue.errors import UsageError
+from cron2queue.given import restore_environment
 from cron2queue.runtime.settings import DEFAULT_DATABASE, PLAN_NAME, Settings, read_settings
 from cron2queue.runtime.streams import open_closed_streams
 from cron2queue.runtime.worker.options import (
@@ -113,6 +114,7 @@ def work(arguments: argparse.Namespace) -> int:
     from cron2queue.runtime.worker.supervisor import Supervisor
 
     open_closed_streams()
+    restore_environment()
     start_logging(arguments.log, quiet=arguments.quiet)
     options = options_of(arguments, os.environ)
     if os.geteuid() == 0 and not options.drain:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cron2queue.errors import Cron2QueueError
+from cron2queue.given import restore_environment
 from cron2queue.runtime.handlers import HandlerOptions, Registry
 from cron2queue.runtime.plan_tables import placed
 from cron2queue.runtime.settings import Settings, read_settings
@@ -119,6 +120,7 @@ def main(arguments: list[str]) -> int:
     ours = socket.socket(fileno=int(arguments[0]))
     ours.set_inheritable(False)
     supervisor = os.getppid()
+    restore_environment()
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the supervisor ends it by closing the socket

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from presence import need_program, need_root
-from workbench import Workbench
+from workbench import PATIENCE_SECONDS, Workbench
 
 from cron2queue.runtime import run_command
 from cron2queue.runtime.handlers import Permanent, RetryLater
@@ -94,6 +94,14 @@ def test_the_idempotency_key_is_the_same_in_every_attempt_and_the_attempt_is_not
     assert {(line[0], line[1]) for line in lines} == {(job.public_id, job.public_id)}
     assert [line[2] for line in lines] == ["1/3", "2/3", "3/3"]
     assert {(line[3], line[4]) for line in lines} == {("default", "export")}
+
+
+def test_a_program_has_the_locale_that_the_worker_was_given_and_not_what_python_makes_of_it(sqlite_bench: Workbench) -> None:
+    program(sqlite_bench, "sh", '#!/bin/sh\necho "<$LC_CTYPE>"\n')
+    job = sqlite_bench.enqueue("export")
+    worker = sqlite_bench.start("--drain", environment={"LC_ALL": "", "LANG": "", "LC_CTYPE": ""})
+    assert worker.wait(PATIENCE_SECONDS) == 0
+    assert [each["output_tail"] for each in sqlite_bench.attempts(job)] == ["<>"]
 
 
 def test_a_program_ended_by_a_signal_is_a_crash_and_three_of_them_are_its_end(sqlite_bench: Workbench) -> None:
